@@ -1,0 +1,39 @@
+package simulated
+
+import (
+	"context"
+	"net/http"
+)
+
+// getCharges lists charges by reference, by key or by both, oldest first.
+//
+// Asked by key, it first waits for a request with that key that is being handled. Without this,
+// "none" would be a lie while a slow charge is on its way into the ledger.
+func (s *Server) getCharges(w http.ResponseWriter, r *http.Request) {
+	reference, key := r.URL.Query().Get("reference"), r.URL.Query().Get("idempotency_key")
+	if reference == "" && key == "" {
+		refuse(http.StatusBadRequest, "filter_required", "Ask by reference or by idempotency_key.").writeTo(w)
+		return
+	}
+	if err := s.awaitKey(r.Context(), key); err != nil {
+		return // gave up waiting
+	}
+	charges, err := s.ledger.charges(context.WithoutCancel(r.Context()), reference, key)
+	if err != nil {
+		s.fail(err).writeTo(w)
+		return
+	}
+	jsonReply(http.StatusOK, chargeList{Charges: charges}).writeTo(w)
+}
+
+func (s *Server) awaitKey(ctx context.Context, key string) error {
+	if key == "" {
+		return nil
+	}
+	release, err := s.keys.take(ctx, key)
+	if err != nil {
+		return err
+	}
+	release()
+	return nil
+}
