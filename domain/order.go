@@ -78,8 +78,8 @@ type OrderDraft struct {
 	Email    string
 	Name     string
 	Address  Address
-	Language string
 	Items    []Item
+	Language string
 }
 
 // Item asks for a number of one article.

@@ -1,0 +1,46 @@
+# Thin on purpose: every target is a plain command you can also type yourself.
+
+.DEFAULT_GOAL := help
+.PHONY: help run test lint gen build bench pictures up down
+
+GOLANGCI_LINT := v2.15.0
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "%-10s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+
+run: ## the whole shop in one process, on SQLite; needs nothing but Go
+	go run ./cmd/shop
+
+test: ## every test; installs Postgres, Redis and Chromium when missing
+	.ci/install-services
+	go run ./cmd/withservices -- go test -race -timeout 30m $(TESTFLAGS) ./...
+
+lint: .tools/golangci-lint ## gofmt, go vet and golangci-lint
+	@unformatted=$$(git ls-files '*.go' ':!*_templ.go' | xargs gofmt -l); \
+	test -z "$$unformatted" || { echo "not formatted by gofmt: $$unformatted"; exit 1; }
+	go vet ./...
+	.tools/golangci-lint run
+
+gen: ## make the Go code of the .templ pages anew
+	go tool templ generate
+
+build: ## the binary, as the image has it: bin/shop
+	CGO_ENABLED=0 go build -tags nomsgpack -trimpath -ldflags '-s -w' -o bin/shop ./cmd/shop
+
+bench: ## measure; takes minutes and wants a quiet machine
+	go run ./cmd/bench
+
+pictures: ## take the pictures of the README anew
+	EENMAAL_PICTURES=1 go test -count=1 -run Pictures ./e2e
+
+up: ## two replicas, Postgres, Redis, provider, mailbox and metrics in Docker
+	docker compose up --build --wait
+
+down: ## remove all that, data included
+	docker compose down --volumes
+
+# Not in go.mod: the linter's hundreds of modules are not the shop's. One more
+# try, because the download is the one thing here that fails by chance.
+.tools/golangci-lint:
+	GOBIN=$(CURDIR)/.tools go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_LINT) || \
+	GOBIN=$(CURDIR)/.tools go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_LINT)

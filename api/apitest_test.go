@@ -1,0 +1,230 @@
+package api_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gin-gonic/gin"
+	"github.com/google/uuid"
+
+	"example.com/eenmaal/api"
+	"example.com/eenmaal/api/idempotent"
+	"example.com/eenmaal/api/psp/simulated"
+	"example.com/eenmaal/domain"
+	"example.com/eenmaal/domain/fault"
+	"example.com/eenmaal/store"
+	"example.com/eenmaal/store/jobs"
+	"example.com/eenmaal/store/storetest"
+)
+
+func init() { gin.SetMode(gin.TestMode) }
+
+// shop is one process of the shop with its API on a real socket, and a provider of its own unless it
+// shares one.
+type shop struct {
+	*api.API
+	t        *testing.T
+	db       *store.DB
+	registry *idempotent.Registry
+	jobs     *jobs.Queue
+	server   *httptest.Server
+	provider string // address of the simulated provider
+	clock    *storetest.Clock
+}
+
+type shopOption func(*shopConfig)
+
+type shopConfig struct {
+	registry idempotent.Config
+	provider string
+	clock    *storetest.Clock
+	plan     fault.Plan
+	attempt  time.Duration
+}
+
+func withRegistry(c idempotent.Config) shopOption { return func(s *shopConfig) { s.registry = c } }
+func withPlan(p fault.Plan) shopOption            { return func(s *shopConfig) { s.plan = p } }
+func withProvider(url string) shopOption          { return func(s *shopConfig) { s.provider = url } }
+
+func newShop(t *testing.T, d storetest.Database, options ...shopOption) *shop {
+	t.Helper()
+	cfg := shopConfig{clock: &storetest.Clock{}, attempt: 300 * time.Millisecond}
+	for _, o := range options {
+		o(&cfg)
+	}
+	s := &shop{t: t, clock: cfg.clock, db: storetest.Seeded(t, d, cfg.clock.Now), provider: cfg.provider}
+	if s.provider == "" {
+		s.provider = newProvider(t)
+	}
+	client, err := simulated.NewClient(simulated.ClientConfig{BaseURL: s.provider, AttemptTimeout: cfg.attempt})
+	must(t, err)
+	cfg.registry.DB = s.db
+	s.registry, err = idempotent.NewRegistry(cfg.registry)
+	must(t, err)
+	s.jobs, err = jobs.New(t.Context(), jobs.Config{DB: s.db})
+	must(t, err)
+	s.API, err = api.New(t.Context(), api.Config{DB: s.db, Registry: s.registry, Provider: client, Jobs: s.jobs,
+		BaseURL: "http://127.0.0.1", TTL: api.TTLs{Contact: 48 * time.Hour, Orders: 72 * time.Hour, Payments: 168 * time.Hour}})
+	must(t, err)
+	engine := gin.New()
+	engine.Use(func(c *gin.Context) {
+		ctx := idempotent.WithHints(c.Request.Context(), idempotent.Hints{RequestID: uuid.NewString(), Retry: c.GetHeader("Retry-Attempt") != ""})
+		if cfg.plan != nil {
+			ctx = fault.With(ctx, cfg.plan)
+		}
+		c.Request = c.Request.WithContext(ctx)
+	})
+	s.Routes(engine)
+	s.server = httptest.NewServer(engine)
+	t.Cleanup(s.server.Close)
+	return s
+}
+
+func newProvider(t *testing.T) string {
+	t.Helper()
+	psp, err := simulated.NewServer(simulated.ServerConfig{Path: filepath.Join(t.TempDir(), "psp.db"), Slow: 700 * time.Millisecond})
+	must(t, err)
+	server := httptest.NewServer(psp)
+	t.Cleanup(func() { server.CloseClientConnections(); server.Close(); _ = psp.Close() })
+	return server.URL
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// answer is what came back over the wire.
+type answer struct {
+	Status int
+	Header http.Header
+	Body   string
+}
+
+func (a answer) field(t *testing.T, name string) string {
+	t.Helper()
+	var m map[string]any
+	if err := json.Unmarshal([]byte(a.Body), &m); err != nil {
+		t.Fatalf("body %q: %v", a.Body, err)
+	}
+	s, _ := m[name].(string)
+	return s
+}
+
+type call struct {
+	method, path, body string
+	key                string
+	consumer           string // bearer key; demo-alpha when empty
+	header             http.Header
+}
+
+func (s *shop) do(c call) answer {
+	s.t.Helper()
+	a, err := s.try(context.Background(), c)
+	must(s.t, err)
+	return a
+}
+
+func (s *shop) try(ctx context.Context, c call) (answer, error) {
+	if c.method == "" {
+		c.method = http.MethodPost
+	}
+	req, err := http.NewRequestWithContext(ctx, c.method, s.server.URL+c.path, bytes.NewBufferString(c.body))
+	if err != nil {
+		return answer{}, err
+	}
+	if c.body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if c.consumer == "" {
+		c.consumer = "demo-alpha"
+	}
+	req.Header.Set("Authorization", "Bearer "+c.consumer)
+	for name, values := range c.header {
+		req.Header[name] = values
+	}
+	if c.key != "" {
+		req.Header.Add("Idempotency-Key", c.key)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return answer{}, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	body, err := io.ReadAll(resp.Body)
+	return answer{resp.StatusCode, resp.Header, string(body)}, err
+}
+
+func (s *shop) order(key, body string) answer {
+	return s.do(call{path: "/v1/orders", key: key, body: body})
+}
+func (s *shop) pay(key, orderID, token string) answer {
+	return s.do(call{path: "/v1/payments", key: key, body: payBody(orderID, token)})
+}
+
+func payBody(orderID, token string) string {
+	return `{"order_id":"` + orderID + `","method":{"type":"card","token":"` + token + `"}}`
+}
+
+func (s *shop) newOrder() (id, number string) {
+	s.t.Helper()
+	a := s.order(newKey(), mugOrder)
+	if a.Status != 201 {
+		s.t.Fatalf("order: %d %s", a.Status, a.Body)
+	}
+	return a.field(s.t, "id"), a.field(s.t, "number")
+}
+
+const mugOrder = `{"email":"sanne@example.nl","name":"Sanne de Vries","address":{"line1":"Damrak 1","postal_code":"1012 AB","city":"Amsterdam","country":"NL"},"items":[{"sku":"mug","quantity":2}]}`
+
+const contactBody = `{"name":"Sanne","email":"sanne@example.nl","message":"Is the mug blue?"}`
+
+func newKey() string { return uuid.Must(uuid.NewV7()).String() }
+
+// count counts rows by plain SQL, as a witness from outside the code under test.
+func (s *shop) count(query string, args ...any) int {
+	s.t.Helper()
+	var n int
+	if s.db.Postgres() {
+		for i := 1; strings.Contains(query, "?"); i++ {
+			query = strings.Replace(query, "?", "$"+string(rune('0'+i)), 1)
+		}
+	}
+	must(s.t, s.db.SQL().QueryRowContext(context.Background(), query, args...).Scan(&n))
+	return n
+}
+
+func (s *shop) stock(sku string) int { return s.count("SELECT stock FROM products WHERE sku = ?", sku) }
+
+// charges asks the provider's own ledger.
+func (s *shop) charges(number string) []domain.Charge {
+	s.t.Helper()
+	req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, s.provider+"/psp/v1/charges?reference="+number, nil)
+	must(s.t, err)
+	resp, err := http.DefaultClient.Do(req)
+	must(s.t, err)
+	defer func() { _ = resp.Body.Close() }()
+	var ledger struct {
+		Charges []struct {
+			ID     string
+			Status string
+			Amount int64
+		}
+	}
+	must(s.t, json.NewDecoder(resp.Body).Decode(&ledger))
+	var list []domain.Charge
+	for _, c := range ledger.Charges {
+		list = append(list, domain.Charge{ID: c.ID, Status: domain.ChargeStatus(c.Status), Amount: domain.EUR(c.Amount)})
+	}
+	return list
+}

@@ -1,0 +1,106 @@
+package idempotent
+
+import (
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	"example.com/eenmaal/domain"
+)
+
+// Handle is the operation as an HTTP handler. consumer gives the authenticated caller; it runs after
+// whatever refuses strangers.
+func (o *Operation[In, Out]) Handle(consumer func(*gin.Context) domain.Consumer) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		key, err := KeyOf(c.Request.Header)
+		if err != nil {
+			o.refuse(c, err)
+			return
+		}
+		var in In
+		if err := readBody(c, o.MaxBody, &in); err != nil {
+			o.refuse(c, err)
+			return
+		}
+		reply, err := o.Do(c.Request.Context(), consumer(c), key, in)
+		if err != nil {
+			c.Writer.Header().Set("Idempotency-Status", outcome(reply, err))
+			WriteProblem(c, err)
+			return
+		}
+		Write(c, reply)
+	}
+}
+
+// refuse answers a request that never became an attempt: nothing is recorded for its key.
+func (o *Operation[In, Out]) refuse(c *gin.Context, err error) {
+	result := "malformed"
+	if known, ok := errors.AsType[*domain.Error](err); ok && known.Code == "idempotency_key_missing" {
+		result = "missing"
+	}
+	o.registry.metrics.requests.WithLabelValues(o.Pattern, result).Inc()
+	WriteProblem(c, err)
+}
+
+// KeyOf reads the Idempotency-Key of a request. There must be exactly one.
+func KeyOf(h http.Header) (domain.Key, error) {
+	values := h.Values("Idempotency-Key")
+	switch {
+	case len(values) > 1:
+		return domain.Key{}, domain.Errorf(domain.Malformed, "idempotency_key_ambiguous",
+			"The request has %d Idempotency-Key headers; send one.", len(values))
+	case len(values) == 1 && values[0] != "":
+		return domain.ParseKey(values[0])
+	case h.Get("X-Idempotency-Key") != "":
+		return domain.Key{}, domain.Errorf(domain.Malformed, "idempotency_key_missing",
+			"Send the key as Idempotency-Key; X-Idempotency-Key is not read.")
+	default:
+		return domain.Key{}, domain.Errorf(domain.Malformed, "idempotency_key_missing",
+			"This endpoint needs an Idempotency-Key header: make one key per operation, before the first try, and keep it for every retry.")
+	}
+}
+
+// readBody reads and decodes a JSON body of at most max bytes.
+func readBody(c *gin.Context, max int64, into any) error {
+	kind, params, err := mime.ParseMediaType(c.GetHeader("Content-Type"))
+	if err != nil || kind != "application/json" || (params["charset"] != "" && !strings.EqualFold(params["charset"], "utf-8")) {
+		return domain.Errorf(domain.Malformed, "unsupported_media_type", "The Content-Type must be application/json in UTF-8.")
+	}
+	if encoding := c.GetHeader("Content-Encoding"); encoding != "" && encoding != "identity" {
+		return domain.Errorf(domain.Malformed, "unsupported_media_type", "A compressed body is not accepted.")
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(c.Writer, c.Request.Body, max))
+	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
+		return domain.Errorf(domain.TooLarge, "body_too_large", "The body is larger than %d bytes.", max)
+	}
+	if err != nil {
+		return domain.Errorf(domain.Malformed, "body_malformed", "The body did not arrive whole.")
+	}
+	return decode(body, into)
+}
+
+// Write sends a reply: the stored bytes and headers, and fresh ones that tell about this exchange.
+// The first answer and every replay go through here.
+func Write(c *gin.Context, reply Reply) {
+	header := c.Writer.Header()
+	for name, values := range reply.Answer.Header {
+		header[name] = values
+	}
+	header.Set("Cache-Control", "no-store")
+	header.Set("Content-Length", strconv.Itoa(len(reply.Answer.Body)))
+	header.Set("Idempotent-Replayed", strconv.FormatBool(reply.Replayed))
+	header.Set("Idempotency-Status", outcome(reply, nil))
+	header.Set("Idempotency-Expires", reply.Expires.UTC().Format(http.TimeFormat))
+	if reply.Answer.Request != "" {
+		header.Set("Idempotency-Original-Request-Id", reply.Answer.Request)
+	}
+	c.Status(reply.Answer.Status)
+	if _, err := c.Writer.Write(reply.Answer.Body); err != nil {
+		_ = c.Error(err) // the client has gone; its retry gets the stored bytes
+	}
+}

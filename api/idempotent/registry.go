@@ -1,0 +1,104 @@
+package idempotent
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"example.com/eenmaal/domain"
+	"example.com/eenmaal/store"
+)
+
+// Config of a Registry. Only DB must be given.
+type Config struct {
+	DB      *store.DB
+	Answers Answers // a copy of finished answers that may vanish at any moment; nil for none
+	Log     *slog.Logger
+	Metrics prometheus.Registerer
+
+	Deadline   time.Duration // of one run, counted from its start whoever hangs up; 12 s
+	Lease      time.Duration // of one attempt; longer than Deadline; 30 s
+	Patience   time.Duration // how long a duplicate waits for the first answer; 8 s
+	MaxWaiters int           // duplicates of one key that may wait in this process; 100
+	CacheBytes int           // memory for finished answers; 32 MiB; negative for none
+}
+
+// Answers is a store of finished answers beside the database. An answer never changes once it is
+// finished, so a copy is right or absent. Get gives false for every kind of trouble.
+type Answers interface {
+	Get(ctx context.Context, s domain.Scope) (f domain.Fingerprint, a domain.Answer, ok bool)
+	Put(s domain.Scope, f domain.Fingerprint, a domain.Answer, ttl time.Duration)
+}
+
+// Registry holds all operations of a program and what they share.
+type Registry struct {
+	cfg        Config
+	flights    flights
+	cache      *answerCache
+	metrics    metrics
+	operations []Described
+}
+
+// NewRegistry makes an empty registry.
+func NewRegistry(cfg Config) (*Registry, error) {
+	if cfg.DB == nil {
+		return nil, errors.New("idempotent: Config.DB is missing")
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	defaultTo(&cfg.Deadline, 12*time.Second)
+	defaultTo(&cfg.Lease, 30*time.Second)
+	defaultTo(&cfg.Patience, 8*time.Second)
+	defaultTo(&cfg.MaxWaiters, 100)
+	defaultTo(&cfg.CacheBytes, 32<<20)
+	if cfg.Lease > domain.MaxLease {
+		return nil, fmt.Errorf("idempotent: a lease of %s is longer than %s, past which it counts as ended", cfg.Lease, domain.MaxLease)
+	}
+	return &Registry{cfg: cfg, cache: newAnswerCache(cfg.CacheBytes), metrics: newMetrics(cfg.Metrics)}, nil
+}
+
+func defaultTo[T comparable](v *T, otherwise T) {
+	var zero T
+	if *v == zero {
+		*v = otherwise
+	}
+}
+
+// Described is what the registry tells of an operation: to the route guard, the documentation and
+// the tests.
+type Described struct {
+	Pattern  string // "POST /v1/orders"
+	Kind     string // "local" or "phased"
+	TTL      time.Duration
+	MaxBody  int64
+	UUIDOnly bool
+}
+
+// Operations lists all registered operations in the order of their registration.
+func (r *Registry) Operations() []Described { return slices.Clone(r.operations) }
+
+// Bind gives every operation its lasting number in the database. It is called once, after all
+// operations are registered and before any is used.
+func (r *Registry) bind(ctx context.Context, pattern string) (int16, error) {
+	numbers, err := r.cfg.DB.Endpoints(ctx, []string{pattern})
+	return numbers[pattern], err
+}
+
+// outsideKey derives the key that an outside system sees for one step of one operation. It is the
+// same on every attempt, and 36 characters long, which fits every provider's limit.
+func outsideKey(s domain.Scope, step string) string {
+	id := s.Key.ID()
+	sum := sha256.Sum256(fmt.Appendf(nil, "%x\x00%d\x00%d\x00%s", id, s.Consumer, s.Endpoint, step))
+	derived := uuid.UUID(sum[:16])
+	derived[6] = derived[6]&0x0f | 0x80 // version 8: custom
+	derived[8] = derived[8]&0x3f | 0x80
+	return derived.String()
+}

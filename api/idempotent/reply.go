@@ -1,0 +1,14 @@
+package idempotent
+
+import (
+	"time"
+
+	"example.com/eenmaal/domain"
+)
+
+// Reply is a final answer together with how it came about.
+type Reply struct {
+	Answer   domain.Answer
+	Replayed bool      // an earlier request made it; this one had no effect
+	Expires  time.Time // until when it is replayed
+}

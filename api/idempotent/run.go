@@ -1,0 +1,215 @@
+package idempotent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"example.com/eenmaal/domain"
+	"example.com/eenmaal/domain/fault"
+	"example.com/eenmaal/store"
+)
+
+// Tx is the transaction of one step: the store's Tx and the key it belongs to.
+type Tx struct {
+	*store.Tx
+	Scope domain.Scope
+	then  func() // what the commit makes true for the run
+}
+
+func (tx *Tx) commit(ctx context.Context) error {
+	if err := tx.Commit(ctx); err != nil {
+		return err
+	}
+	tx.then()
+	return nil
+}
+
+// Run is one attempt to carry an operation out.
+type Run struct {
+	op       Described
+	registry *Registry
+	key      store.NewKey
+	attempt  int64 // 0 until the claim is written
+	resumed  bool
+	steps    map[string]json.RawMessage
+	finished bool
+	answer   domain.Answer
+}
+
+// resume makes the run that goes on with a claim just taken over.
+func resume(op Described, r *Registry, key store.NewKey, claim domain.Claim) (*Run, error) {
+	run := &Run{op: op, registry: r, key: key, attempt: claim.Attempt + 1, resumed: true}
+	if len(claim.Steps) > 0 {
+		if err := json.Unmarshal(claim.Steps, &run.steps); err != nil {
+			return nil, fmt.Errorf("read finished steps: %w", err)
+		}
+	}
+	return run, nil
+}
+
+// Resumed reports whether an earlier attempt may have made outside calls already.
+func (r *Run) Resumed() bool { return r.resumed }
+
+// Scope is the key this run works for.
+func (r *Run) Scope() domain.Scope { return r.key.Scope }
+
+func (r *Run) begin() *Tx { return &Tx{Tx: r.registry.cfg.DB.Begin(), Scope: r.key.Scope} }
+
+// maxStale is how often a step is decided anew because what it had read changed before its commit.
+const maxStale = 5
+
+// Step runs fn and commits what it queued, with the claim if this is the first transaction. A step
+// that an earlier attempt finished is not run again: its recorded result is given. fn may run more
+// than once before it commits, so it must write only through tx. A final error undoes fn's writes and
+// becomes the operation's answer.
+func Step[T any](ctx context.Context, run *Run, name string, fn func(tx *Tx) (T, error)) (result T, err error) {
+	if recorded, ok := run.steps[name]; ok {
+		return result, json.Unmarshal(recorded, &result)
+	}
+	if err := fault.Point(ctx, "before_"+name); err != nil {
+		return result, err
+	}
+	err = run.decide(ctx, func(tx *Tx) error {
+		if result, err = fn(tx); err != nil {
+			return err
+		}
+		return run.record(tx, name, result)
+	})
+	if err == nil {
+		err = fault.Point(ctx, "after_"+name)
+	}
+	return result, err
+}
+
+// record queues the claim, or its progress, with a step's result.
+func (r *Run) record(tx *Tx, name string, result any) error {
+	text, err := json.Marshal(result)
+	if err != nil {
+		return fmt.Errorf("record step %s: %w", name, err)
+	}
+	steps := map[string]json.RawMessage{name: text}
+	for k, v := range r.steps {
+		steps[k] = v
+	}
+	all, err := json.Marshal(steps)
+	if err != nil {
+		return err
+	}
+	if r.attempt == 0 {
+		tx.ClaimRunning(r.key, r.registry.cfg.Lease, all)
+	} else {
+		tx.RecordSteps(r.key.Scope, r.attempt, r.registry.cfg.Lease, all)
+	}
+	tx.then = func() { r.attempt, r.steps = max(r.attempt, 1), steps }
+	return nil
+}
+
+// Call runs fn with no transaction open, after the claim was written. key is the same on every
+// attempt, so that the other side can tell repeats even when two attempts overlap. What fn gives is
+// recorded by the next step.
+func Call[T any](ctx context.Context, run *Run, name string, fn func(ctx context.Context, key string) (T, error)) (result T, err error) {
+	if run.attempt == 0 {
+		if _, err := Step(ctx, run, "claim", func(*Tx) (bool, error) { return true, nil }); err != nil {
+			return result, err
+		}
+	}
+	if err := fault.Point(ctx, "before_"+name); err != nil {
+		return result, err
+	}
+	if result, err = fn(ctx, outsideKey(run.key.Scope, name)); err != nil {
+		return result, err
+	}
+	return result, fault.Point(ctx, "after_"+name)
+}
+
+// Finish writes the last rows and the answer in one transaction. fn may run more than once, so it
+// must write only through tx. A final error undoes fn's writes and is remembered as the answer; any
+// other error undoes everything of this step.
+//
+// The answer is Out as JSON with status 201, unless Out says otherwise with an HTTPStatus method. Its
+// Location is what the Path method of Out gives, when it has one.
+func Finish[Out any](ctx context.Context, run *Run, fn func(tx *Tx) (Out, error)) (out Out, err error) {
+	if err := fault.Point(ctx, "before_finish"); err != nil {
+		return out, err
+	}
+	err = run.decide(ctx, func(tx *Tx) error {
+		if out, err = fn(tx); err != nil {
+			return err
+		}
+		answer, err := answerOf(out)
+		if err != nil {
+			return err
+		}
+		run.finish(tx, answer)
+		return nil
+	})
+	if err == nil {
+		err = fault.Point(ctx, "after_finish")
+	}
+	return out, err
+}
+
+// finish queues the answer, with the claim when there is none yet.
+func (r *Run) finish(tx *Tx, answer domain.Answer) {
+	answer.Request, answer.At = r.key.Request, tx.Now()
+	resource := "" // the Location header tells it while there is an answer
+	if r.attempt == 0 {
+		tx.ClaimDone(r.key, answer, resource)
+	} else {
+		tx.Finish(r.key.Scope, r.attempt, answer, resource)
+	}
+	tx.then = func() { r.finished, r.answer = true, answer }
+}
+
+// errRefused ends a run whose refusal has been stored as its answer.
+var errRefused = errors.New("refused")
+
+// decide lets fn read, decide and queue, and commits it. When what fn read was out of date it decides
+// anew; when it refuses, the refusal alone is committed.
+func (r *Run) decide(ctx context.Context, fn func(*Tx) error) error {
+	for try := 1; ; try++ {
+		tx := r.begin()
+		err := fn(tx)
+		if err == nil {
+			err = tx.commit(ctx)
+		}
+		switch {
+		case errors.Is(err, store.ErrStale) && try < maxStale:
+			r.registry.cfg.DB.ForgetPrices()
+		case err != nil && domain.KindOf(err).Final():
+			return r.refuse(ctx, err)
+		default:
+			return err
+		}
+	}
+}
+
+// refuse stores a final "no" as the answer, and nothing else.
+func (r *Run) refuse(ctx context.Context, refusal error) error {
+	answer, err := refusalAnswer(refusal)
+	if err != nil {
+		return err
+	}
+	tx := r.begin()
+	r.finish(tx, answer)
+	if err := tx.commit(ctx); err != nil {
+		return err
+	}
+	return errRefused
+}
+
+// giveBack releases the claim of a run that stopped without a final answer. It may fail: then the
+// lease ends by itself. A panic passes through.
+func (r *Run) giveBack(ctx context.Context) {
+	if r.finished || r.attempt == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+	defer cancel()
+	if err := r.registry.cfg.DB.Release(ctx, r.key.Scope, r.attempt); err != nil {
+		r.registry.cfg.Log.Warn("key not released, its lease will end", "endpoint", r.op.Pattern, "error", err)
+	}
+}

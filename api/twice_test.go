@@ -1,0 +1,148 @@
+package api_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+
+	"example.com/eenmaal/store/storetest"
+)
+
+// example is one valid request for an operation, and what it must have done, counted from outside.
+type example struct {
+	pattern string
+	status  int
+	request func(s *shop) call
+	effects func(s *shop) string
+}
+
+var examples = []example{
+	{"POST /v1/orders", 201, func(*shop) call { return call{path: "/v1/orders", body: mugOrder} },
+		func(s *shop) string {
+			return fmt.Sprint(s.count("SELECT count(*) FROM orders"), s.count("SELECT count(*) FROM order_lines"), s.stock("mug"))
+		}},
+	{"POST /v1/payments", 201, func(s *shop) call {
+		id, _ := s.newOrder()
+		return call{path: "/v1/payments", body: payBody(id, "tok_ok")}
+	}, func(s *shop) string {
+		return fmt.Sprint(s.count("SELECT count(*) FROM payments WHERE status = 'paid'"), s.count("SELECT count(*) FROM payments"),
+			s.count("SELECT count(*) FROM mails"), s.count("SELECT count(*) FROM river_job WHERE kind = 'send_mail'"),
+			s.count("SELECT count(*) FROM orders WHERE status = 'paid'"), len(s.allCharges()))
+	}},
+	{"POST /v1/contact-messages", 201, func(*shop) call { return call{path: "/v1/contact-messages", body: contactBody} },
+		func(s *shop) string { return fmt.Sprint(s.count("SELECT count(*) FROM messages")) }},
+}
+
+func (s *shop) allCharges() (ids []string) {
+	rows, err := s.db.SQL().Query("SELECT number FROM orders") //nolint:noctx // a test's own witness
+	must(s.t, err)
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var number string
+		must(s.t, rows.Scan(&number))
+		for _, c := range s.charges(number) {
+			ids = append(ids, c.ID)
+		}
+	}
+	must(s.t, rows.Err())
+	return ids
+}
+
+// TestTwiceEqualsOnce calls every operation twice with one key: the answers are the same bytes, and
+// rows and side effects are those of one call.
+func TestTwiceEqualsOnce(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, d storetest.Database) {
+		s := newShop(t, d)
+		for _, e := range examples {
+			request := e.request(s)
+			request.key = newKey()
+			first := s.do(request)
+			if first.Status != e.status {
+				t.Fatalf("%s: got %d %s, want %d", e.pattern, first.Status, first.Body, e.status)
+			}
+			once := e.effects(s)
+			second := s.do(request)
+			sameAnswer(t, e.pattern, first, second)
+			if got := second.Header.Get("Idempotent-Replayed"); got != "true" {
+				t.Errorf("%s: second answer has Idempotent-Replayed %q", e.pattern, got)
+			}
+			if twice := e.effects(s); twice != once {
+				t.Errorf("%s: effects of two calls %s, of one %s", e.pattern, twice, once)
+			}
+		}
+	})
+}
+
+func sameAnswer(t *testing.T, what string, a, b answer) {
+	t.Helper()
+	if a.Status != b.Status || a.Body != b.Body || a.Header.Get("Location") != b.Header.Get("Location") ||
+		a.Header.Get("Content-Type") != b.Header.Get("Content-Type") {
+		t.Errorf("%s: answers differ:\n%d %s %s\n%d %s %s", what, a.Status, a.Header.Get("Location"), a.Body, b.Status, b.Header.Get("Location"), b.Body)
+	}
+}
+
+// TestFiftyOverlappingDuplicates lets fifty copies of each request meet, over two processes on one
+// database: one effect, fifty equal answers.
+func TestFiftyOverlappingDuplicates(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, d storetest.Database) {
+		a := newShop(t, d)
+		processes := []*shop{a}
+		if d.Name == "Postgres" {
+			processes = append(processes, newShop(t, d, withProvider(a.provider)))
+		}
+		for _, e := range examples {
+			for round := range 3 {
+				request := e.request(a)
+				request.key = newKey()
+				answers := together(t, 50, func(i int) (answer, error) {
+					return processes[i%len(processes)].try(t.Context(), request)
+				})
+				for _, got := range answers {
+					sameAnswer(t, e.pattern, answers[0], got)
+				}
+				if answers[0].Status != e.status {
+					t.Fatalf("%s: got %d %s", e.pattern, answers[0].Status, answers[0].Body)
+				}
+				effects := e.effects(a)
+				a.do(request)
+				if again := e.effects(a); again != effects {
+					t.Errorf("%s round %d: another call had an effect: %s, then %s", e.pattern, round, effects, again)
+				}
+			}
+		}
+		if got := a.count("SELECT count(*) FROM messages"); got != 3 {
+			t.Errorf("messages: got %d, want one per round", got)
+		}
+		// Three rounds of orders, and three orders that were made to be paid.
+		if got := a.count("SELECT count(*) FROM orders"); got != 6 {
+			t.Errorf("orders: got %d, want 6", got)
+		}
+		if got := len(a.allCharges()); got != 3 {
+			t.Errorf("charges: got %d, want 3", got)
+		}
+		if got := a.stock("mug"); got != 1000-2*6 {
+			t.Errorf("stock: got %d", got)
+		}
+	})
+}
+
+// together starts n calls at one moment.
+func together(t *testing.T, n int, do func(i int) (answer, error)) []answer {
+	t.Helper()
+	answers, start := make([]answer, n), make(chan struct{})
+	var all sync.WaitGroup
+	for i := range n {
+		all.Go(func() {
+			<-start
+			var err error
+			if answers[i], err = do(i); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	close(start)
+	all.Wait()
+	return answers
+}

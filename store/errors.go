@@ -1,0 +1,106 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"gorm.io/gorm"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"example.com/eenmaal/domain"
+)
+
+// meaning gives the error queued for the constraint that err violates; an error that is no verdict
+// of the server leaves the outcome unknown.
+func (w write) meaning(err error) error {
+	for name, meaning := range w.violations {
+		if violates(err, name) {
+			return meaning
+		}
+	}
+	return lostOnTheWay(err)
+}
+
+// uniqueColumns translates unique constraints to the columns by which SQLite reports them.
+var uniqueColumns = map[string]string{
+	"idempotency_keys_pkey":       "idempotency_keys.key, idempotency_keys.consumer_id, idempotency_keys.endpoint_id",
+	"orders_number_key":           "orders.number",
+	"messages_reference_key":      "messages.reference",
+	"orders_once_per_key":         "orders.key, orders.consumer_id",
+	"payments_once_per_key":       "payments.key, payments.consumer_id",
+	"payments_one_live_per_order": "payments.order_id",
+	"messages_once_per_key":       "messages.key, messages.consumer_id",
+}
+
+func violates(err error, constraint string) bool {
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
+		// On a partitioned table the violated index is the partition's: its name starts with the
+		// partition's own. A not-null violation names the column instead.
+		return pg.ConstraintName == constraint ||
+			pg.Code == "23505" && constraint == keyConstraint && strings.HasPrefix(pg.TableName, "idempotency_keys") ||
+			pg.Code == "23502" && pg.TableName+"."+pg.ColumnName == constraint
+	}
+	lite, ok := errors.AsType[*sqlite.Error](err)
+	if !ok {
+		return false
+	}
+	name := constraint
+	if columns, unique := uniqueColumns[constraint]; unique {
+		name = columns
+	}
+	switch lite.Code() {
+	case sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY,
+		sqlite3.SQLITE_CONSTRAINT_CHECK, sqlite3.SQLITE_CONSTRAINT_NOTNULL:
+		return strings.Contains(lite.Error(), "failed: "+name+" ") || strings.HasSuffix(lite.Error(), "failed: "+name)
+	default:
+		return false
+	}
+}
+
+// isTransient reports errors that undid everything and may pass: serialization failure, deadlock,
+// lock timeout, a busy SQLite file.
+func isTransient(err error) bool {
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return pg.Code == "40001" || pg.Code == "40P01" || pg.Code == "55P03"
+	}
+	if lite, ok := errors.AsType[*sqlite.Error](err); ok {
+		return lite.Code()&0xff == sqlite3.SQLITE_BUSY
+	}
+	return false
+}
+
+// lostOnTheWay marks an error of a commit for which the server gave no verdict.
+func lostOnTheWay(err error) error {
+	if err == nil {
+		return nil
+	}
+	if _, verdict := errors.AsType[*pgconn.PgError](err); verdict {
+		return err
+	}
+	if _, verdict := errors.AsType[*sqlite.Error](err); verdict {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrCommitUnknown, err)
+}
+
+// notFound turns gorm's word for an absent row into ours.
+func notFound(err error, code, message string) error {
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		return domain.Errorf(domain.NotFound, code, "%s", message)
+	}
+	return err
+}
+
+// IsDown reports whether err means that the database could not be reached or did not answer, as
+// opposed to a request it refused.
+func IsDown(err error) bool {
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return strings.HasPrefix(pg.Code, "57P") || strings.HasPrefix(pg.Code, "08") || strings.HasPrefix(pg.Code, "53") || pg.Code == "57014"
+	}
+	connect, _ := errors.AsType[*pgconn.ConnectError](err)
+	return connect != nil || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, ErrBusy)
+}

@@ -1,0 +1,220 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net/http"
+	"net/textproto"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"example.com/eenmaal/domain"
+)
+
+const keyConstraint = "idempotency_keys_pkey"
+
+var (
+	// ErrKeyTaken: the key's row exists already; somebody else made it.
+	ErrKeyTaken = errors.New("the key is taken")
+	// ErrKeySpent: the key's row is gone, but what was made with it is still there.
+	ErrKeySpent = errors.New("the key has been used")
+	// ErrLeaseLost: a newer attempt has taken the key over; this one may write no more.
+	ErrLeaseLost = errors.New("the lease on the key was lost")
+)
+
+// keyRow maps to idempotency_keys. Times are microseconds; zero is never.
+type keyRow struct {
+	CreatedAt, LeaseLeft, DoneAt int64
+	State                        int16
+	Status                       int
+	Attempt                      int64
+	RequestID                    string
+	Fingerprint, Fields          []byte
+	Header                       string
+	Body                         []byte
+	Resource                     string
+	Steps                        []byte
+}
+
+// Claim reads the record of a key. found is false when the key was never used in this scope.
+func (db *DB) Claim(ctx context.Context, s domain.Scope) (claim domain.Claim, found bool, err error) {
+	var rows []keyRow
+	err = db.gorm.WithContext(ctx).Raw(`SELECT created_at, lease_until - `+db.dialect.micros+` AS lease_left, done_at,
+			state, status, attempt, request_id, fingerprint, fields, header, body, resource, steps
+		FROM idempotency_keys WHERE key = ? AND consumer_id = ? AND endpoint_id = ?`,
+		keyID(s), s.Consumer, s.Endpoint).Scan(&rows).Error
+	if err != nil || len(rows) == 0 {
+		return domain.Claim{}, false, err
+	}
+	return rows[0].claim(), true, nil
+}
+
+func (r keyRow) claim() domain.Claim {
+	c := domain.Claim{
+		State: domain.State(r.State), Attempt: r.Attempt, Resource: r.Resource, Steps: r.Steps,
+		LeaseLeft:   time.Duration(r.LeaseLeft) * time.Microsecond,
+		Fingerprint: domain.Fingerprint{Sum: [32]byte(r.Fingerprint), Fields: r.Fields},
+		FirstSeen:   time.UnixMicro(r.CreatedAt).UTC(),
+	}
+	if r.DoneAt != 0 {
+		c.Answer = domain.Answer{
+			Status: r.Status, Header: parseHeader(r.Header), Body: r.Body,
+			Request: r.RequestID, At: time.UnixMicro(r.DoneAt).UTC(),
+		}
+	}
+	return c
+}
+
+// NewKey is what is known of a key when it is claimed.
+type NewKey struct {
+	Scope       domain.Scope
+	Fingerprint domain.Fingerprint
+	Request     string // id of the claiming request
+	Input       []byte // the command, for finishing it without its client; nil when one commit does it all
+}
+
+const insertKey = `INSERT INTO idempotency_keys (key, consumer_id, endpoint_id, created_at, lease_until, done_at,
+	state, status, attempt, request_id, fingerprint, fields, header, body, resource, input, steps, key_text)
+	VALUES (?, ?, ?, ?, `
+
+// ClaimDone queues the claim and its final answer as one row, before all other writes: the
+// transaction is the whole operation. A key that is taken gives ErrKeyTaken.
+func (tx *Tx) ClaimDone(k NewKey, a domain.Answer, resource string) {
+	at := a.At.UnixMicro()
+	tx.queueFirst(insertKey+`0, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, NULL, NULL, ?)`,
+		keyID(k.Scope), k.Scope.Consumer, k.Scope.Endpoint, at, at,
+		int16(domain.Done), a.Status, k.Request, k.Fingerprint.Sum[:], k.Fingerprint.Fields,
+		formatHeader(a.Header), a.Body, resource, opaque(k.Scope)).or(keyConstraint, ErrKeyTaken)
+}
+
+// ClaimRunning queues the claim of an operation that goes on after this transaction, before all
+// other writes. The lease runs from now by the database's clock.
+func (tx *Tx) ClaimRunning(k NewKey, lease time.Duration, steps []byte) {
+	tx.queueFirst(insertKey+tx.db.dialect.micros+` + ?, 0, ?, 0, 1, ?, ?, ?, '', ?, '', ?, ?, ?)`,
+		keyID(k.Scope), k.Scope.Consumer, k.Scope.Endpoint, tx.Now().UnixMicro(), lease.Microseconds(),
+		int16(domain.Running), k.Request, k.Fingerprint.Sum[:], k.Fingerprint.Fields, []byte{},
+		k.Input, steps, opaque(k.Scope)).or(keyConstraint, ErrKeyTaken)
+}
+
+// Every later write of an attempt carries its number: an attempt that was taken over changes nothing.
+const fence = ` WHERE key = ? AND consumer_id = ? AND endpoint_id = ? AND attempt = ? AND state = 1`
+
+// RecordSteps queues what the attempt's finished steps gave and renews its lease.
+func (tx *Tx) RecordSteps(s domain.Scope, attempt int64, lease time.Duration, steps []byte) {
+	tx.queueFirst(`UPDATE idempotency_keys SET steps = ?, lease_until = `+tx.db.dialect.micros+` + ?`+fence,
+		steps, lease.Microseconds(), keyID(s), s.Consumer, s.Endpoint, attempt).orMissing(ErrLeaseLost)
+}
+
+// Finish queues the final answer. The command and the steps are no longer needed and are wiped.
+func (tx *Tx) Finish(s domain.Scope, attempt int64, a domain.Answer, resource string) {
+	tx.queueFirst(`UPDATE idempotency_keys SET state = 3, lease_until = 0, done_at = ?, status = ?, request_id = ?,
+		header = ?, body = ?, resource = ?, input = NULL, steps = NULL`+fence,
+		a.At.UnixMicro(), a.Status, a.Request, formatHeader(a.Header), a.Body, resource,
+		keyID(s), s.Consumer, s.Endpoint, attempt).orMissing(ErrLeaseLost)
+}
+
+// TakeOver makes the caller the holder of a key whose last attempt stopped. ok is false when somebody
+// else was faster.
+func (db *DB) TakeOver(ctx context.Context, s domain.Scope, attempt int64, lease time.Duration) (ok bool, err error) {
+	micros := db.dialect.micros
+	tx := db.Begin()
+	tx.queue(`UPDATE idempotency_keys SET attempt = attempt + 1, state = 1, lease_until = `+micros+` + ?
+		WHERE key = ? AND consumer_id = ? AND endpoint_id = ? AND attempt = ? AND (state = 2 OR
+			(state = 1 AND (lease_until <= `+micros+` OR lease_until > `+micros+` + ?)))`,
+		lease.Microseconds(), keyID(s), s.Consumer, s.Endpoint, attempt,
+		domain.MaxLease.Microseconds()).orMissing(ErrLeaseLost)
+	if err = tx.Commit(ctx); errors.Is(err, ErrLeaseLost) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// Release gives an unfinished key back, so that the next retry need not wait for the lease to end. It
+// stays bound to its request and keeps its finished steps.
+func (db *DB) Release(ctx context.Context, s domain.Scope, attempt int64) error {
+	tx := db.Begin()
+	tx.queue(`UPDATE idempotency_keys SET state = 2, lease_until = 0`+fence, keyID(s), s.Consumer, s.Endpoint, attempt)
+	return tx.Commit(ctx)
+}
+
+// Endpoints gives the lasting number of every pattern, making those that are new.
+func (db *DB) Endpoints(ctx context.Context, patterns []string) (map[string]int16, error) {
+	numbers, err := db.endpoints(ctx)
+	if err != nil {
+		return nil, err
+	}
+	tx := db.Begin()
+	for _, p := range patterns {
+		if _, known := numbers[p]; !known {
+			tx.queue(`INSERT INTO endpoints (pattern) VALUES (?) ON CONFLICT DO NOTHING`, p)
+		}
+	}
+	if len(tx.writes) == 0 {
+		return numbers, nil
+	}
+	if err := tx.Commit(ctx); err != nil {
+		return nil, err
+	}
+	return db.endpoints(ctx)
+}
+
+func (db *DB) endpoints(ctx context.Context) (map[string]int16, error) {
+	var rows []struct {
+		ID      int16
+		Pattern string
+	}
+	if err := db.gorm.WithContext(ctx).Table("endpoints").Find(&rows).Error; err != nil {
+		return nil, err
+	}
+	numbers := make(map[string]int16, len(rows))
+	for _, r := range rows {
+		numbers[r.Pattern] = r.ID
+	}
+	return numbers, nil
+}
+
+func keyID(s domain.Scope) string { return uuid.UUID(s.Key.ID()).String() }
+
+// opaque is the key's text where its id does not already show it.
+func opaque(s domain.Scope) any {
+	if _, shown := s.Key.Time(); shown {
+		return nil
+	}
+	return s.Key.String()
+}
+
+// formatHeader writes header lines in a fixed order.
+func formatHeader(h http.Header) string {
+	var b strings.Builder
+	names := make([]string, 0, len(h))
+	for name := range h {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		for _, value := range h[name] {
+			b.WriteString(name + ": " + value + "\n")
+		}
+	}
+	return b.String()
+}
+
+func parseHeader(s string) http.Header {
+	h := http.Header{}
+	for line := range strings.Lines(s) {
+		if name, value, ok := strings.Cut(strings.TrimSuffix(line, "\n"), ": "); ok {
+			h[textproto.CanonicalMIMEHeaderKey(name)] = append(h[textproto.CanonicalMIMEHeaderKey(name)], value)
+		}
+	}
+	return h
+}
+
+// sameScope is kept beside a copied answer, so that a copy found under the wrong name is refused.
+func sameScope(a, b domain.Scope) bool {
+	x, y := a.Key.ID(), b.Key.ID()
+	return a.Consumer == b.Consumer && a.Endpoint == b.Endpoint && bytes.Equal(x[:], y[:])
+}

@@ -1,0 +1,107 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"example.com/eenmaal/domain"
+)
+
+type orderRow struct {
+	ID         string
+	Number     string
+	Token      string
+	Status     string
+	Email      string
+	Name       string
+	Line1      string
+	PostalCode string
+	City       string
+	Country    string
+	Language   string
+	Shipping   int64
+	Total      int64
+	Currency   string
+	CreatedAt  time.Time
+}
+
+type lineRow struct {
+	SKU       string `gorm:"column:sku"`
+	Name      string
+	Quantity  int64
+	UnitPrice int64
+}
+
+func (r orderRow) order(lines []lineRow) domain.Order {
+	o := domain.Order{
+		ID: r.ID, Number: r.Number, Token: r.Token, Status: domain.OrderStatus(r.Status), Email: r.Email, Name: r.Name,
+		Address:  domain.Address{Line1: r.Line1, PostalCode: r.PostalCode, City: r.City, Country: r.Country},
+		Language: r.Language, CreatedAt: r.CreatedAt.UTC(),
+		Shipping: domain.Money{Amount: r.Shipping, Currency: r.Currency},
+		Total:    domain.Money{Amount: r.Total, Currency: r.Currency},
+	}
+	for _, l := range lines {
+		o.Lines = append(o.Lines, domain.Line{SKU: l.SKU, Name: l.Name, Quantity: l.Quantity,
+			UnitPrice: domain.Money{Amount: l.UnitPrice, Currency: r.Currency}})
+	}
+	return o
+}
+
+// Order reads an order by its id.
+func (db *DB) Order(ctx context.Context, id string) (domain.Order, error) {
+	return db.orderWhere(ctx, "id = ?", id)
+}
+
+// OrderByNumber reads an order by the number that people see.
+func (db *DB) OrderByNumber(ctx context.Context, number string) (domain.Order, error) {
+	return db.orderWhere(ctx, "number = ?", number)
+}
+
+// OrderOf reads the order that a browser flow made, if it made one.
+func (db *DB) OrderOf(ctx context.Context, consumer int64) (domain.Order, bool, error) {
+	o, err := db.orderWhere(ctx, "consumer_id = ? AND consumer_id < 0", consumer)
+	if err != nil && domain.KindOf(err) == domain.NotFound {
+		return domain.Order{}, false, nil
+	}
+	return o, err == nil, err
+}
+
+// ConsumerOfOrder tells whose order it is.
+func (db *DB) ConsumerOfOrder(ctx context.Context, id string) (consumer int64, err error) {
+	err = db.gorm.WithContext(ctx).Table("orders").Select("consumer_id").Where("id = ?", id).Take(&consumer).Error
+	return consumer, notFound(err, "order_not_found", "There is no such order.")
+}
+
+func (db *DB) orderWhere(ctx context.Context, condition string, arg any) (domain.Order, error) {
+	var row orderRow
+	if err := db.gorm.WithContext(ctx).Table("orders").Where(condition, arg).Take(&row).Error; err != nil {
+		return domain.Order{}, notFound(err, "order_not_found", "There is no such order.")
+	}
+	var lines []lineRow
+	if err := db.gorm.WithContext(ctx).Table("order_lines").Where("order_id = ?", row.ID).Order("position").Find(&lines).Error; err != nil {
+		return domain.Order{}, err
+	}
+	return row.order(lines), nil
+}
+
+// InsertOrder queues a new order with its lines. A line whose article no longer has the line's price
+// gives ErrStale: the price is looked up again by the insert, and NULL is refused. So does a number
+// that another order has.
+func (tx *Tx) InsertOrder(o domain.Order, s domain.Scope) {
+	tx.queue(`INSERT INTO orders (id, number, token, status, email, name, line1, postal_code, city, country,
+		language, shipping, total, currency, consumer_id, key, created_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		o.ID, o.Number, o.Token, string(o.Status), o.Email, o.Name, o.Address.Line1, o.Address.PostalCode,
+		o.Address.City, o.Address.Country, o.Language, o.Shipping.Amount, o.Total.Amount, o.Total.Currency,
+		s.Consumer, keyID(s), o.CreatedAt).or("orders_once_per_key", ErrKeySpent).or("orders_number_key", ErrStale)
+	for i, l := range o.Lines {
+		tx.queue(`INSERT INTO order_lines (order_id, position, sku, name, quantity, unit_price)
+			VALUES (?, ?, ?, ?, ?, (SELECT price FROM products WHERE sku = ? AND price = ?))`,
+			o.ID, i, l.SKU, l.Name, l.Quantity, l.SKU, l.UnitPrice.Amount).or("order_lines.unit_price", ErrStale)
+	}
+}
+
+// MarkPaid queues the order's step to paid. An order that is not awaiting payment gives otherwise.
+func (tx *Tx) MarkPaid(orderID string, otherwise error) {
+	tx.queue(`UPDATE orders SET status = 'paid' WHERE id = ? AND status = 'awaiting_payment'`, orderID).orMissing(otherwise)
+}

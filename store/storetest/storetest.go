@@ -1,0 +1,144 @@
+// Package storetest gives every test a fresh migrated database, on SQLite and, when one is given, on
+// Postgres.
+package storetest
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	_ "github.com/jackc/pgx/v5/stdlib" // the driver for making databases
+
+	"example.com/eenmaal/domain"
+	"example.com/eenmaal/store"
+)
+
+// PostgresURL is the server on which tests make their databases; empty when there is none.
+func PostgresURL() string { return os.Getenv("TEST_POSTGRES_URL") }
+
+// Clock is a settable clock. The zero value is the real one.
+type Clock struct{ offset atomic.Int64 }
+
+// Now is the time of the clock.
+func (c *Clock) Now() time.Time { return time.Now().Add(time.Duration(c.offset.Load())) }
+
+// Move turns the clock by d.
+func (c *Clock) Move(d time.Duration) { c.offset.Add(int64(d)) }
+
+// Database is one to open, as often as a test has processes.
+type Database struct {
+	Name string
+	URL  string // empty for SQLite
+	Dir  string
+}
+
+// Open opens the database; it is closed at the end of the test.
+func (d Database) Open(t testing.TB, now func() time.Time) *store.DB {
+	t.Helper()
+	db, err := store.Open(t.Context(), store.Config{URL: d.URL, Dir: d.Dir, Now: now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+// Each runs a test on SQLite and on Postgres, as parallel subtests. Without TEST_POSTGRES_URL the
+// second is skipped and says so.
+func Each(t *testing.T, test func(t *testing.T, d Database)) {
+	t.Run("SQLite", func(t *testing.T) {
+		t.Parallel()
+		test(t, Database{Name: "SQLite", Dir: t.TempDir()})
+	})
+	t.Run("Postgres", func(t *testing.T) {
+		t.Parallel()
+		test(t, Postgres(t))
+	})
+}
+
+// Seeded opens the database with the demo catalogue and the consumers alpha and beta.
+func Seeded(t testing.TB, d Database, now func() time.Time) *store.DB {
+	t.Helper()
+	db := d.Open(t, now)
+	if err := db.Seed(t.Context(), domain.DemoCatalogue(), map[string]string{"alpha": "demo-alpha", "beta": "demo-beta"}); err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+var (
+	made     atomic.Int64
+	template = sync.OnceValues(makeTemplate)
+)
+
+// Postgres makes an empty migrated database, copied from one that was migrated once per test binary.
+func Postgres(t testing.TB) Database {
+	t.Helper()
+	if PostgresURL() == "" {
+		if os.Getenv("EENMAAL_TEST_ALL") != "" {
+			t.Fatal("TEST_POSTGRES_URL is empty, and EENMAAL_TEST_ALL says that nothing may be skipped")
+		}
+		t.Skip("needs a Postgres in TEST_POSTGRES_URL; make test starts one")
+	}
+	source, err := template()
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := fmt.Sprintf("test_%d_%d", os.Getpid(), made.Add(1))
+	if err := execute("CREATE DATABASE " + name + " TEMPLATE " + source); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := execute("DROP DATABASE " + name + " WITH (FORCE)"); err != nil {
+			t.Log(err)
+		}
+	})
+	return Database{Name: "Postgres", URL: urlOf(name)}
+}
+
+func makeTemplate() (string, error) {
+	name := fmt.Sprintf("template_%d", os.Getpid())
+	if err := execute("CREATE DATABASE " + name); err != nil {
+		return "", err
+	}
+	db, err := store.Open(context.Background(), store.Config{URL: urlOf(name)})
+	if err != nil {
+		return "", err
+	}
+	return name, db.Close()
+}
+
+// creating lets one test at a time copy the template, which must not be in use meanwhile.
+var creating sync.Mutex
+
+func execute(statement string) error {
+	creating.Lock()
+	defer creating.Unlock()
+	db, err := sql.Open("pgx", PostgresURL())
+	if err != nil {
+		return err
+	}
+	defer func() { _ = db.Close() }()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	if _, err = db.ExecContext(ctx, statement); err != nil {
+		return fmt.Errorf("%s: %w", strings.Fields(statement)[0], err)
+	}
+	return nil
+}
+
+func urlOf(database string) string {
+	u, err := url.Parse(PostgresURL())
+	if err != nil {
+		return ""
+	}
+	u.Path = "/" + database
+	return u.String()
+}
