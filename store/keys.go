@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"net/http"
@@ -211,10 +210,4 @@ func parseHeader(s string) http.Header {
 		}
 	}
 	return h
-}
-
-// sameScope is kept beside a copied answer, so that a copy found under the wrong name is refused.
-func sameScope(a, b domain.Scope) bool {
-	x, y := a.Key.ID(), b.Key.ID()
-	return a.Consumer == b.Consumer && a.Endpoint == b.Endpoint && bytes.Equal(x[:], y[:])
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"maps"
+	"slices"
 	"sync/atomic"
 
 	"gorm.io/gorm"
@@ -81,10 +83,9 @@ func (db *DB) Seed(ctx context.Context, products []domain.Product, secrets map[s
 		tx.queue(`INSERT INTO products (sku, name, price, currency, stock, position) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
 			p.SKU, p.Name, p.Price.Amount, p.Price.Currency, p.Stock, i)
 	}
-	for name, secret := range secrets {
-		hash := sha256.Sum256([]byte(secret))
-		tx.queue(`INSERT INTO consumers (id, name, secret_hash) SELECT COALESCE(MAX(id), 0) + 1, CAST(? AS text), ? FROM consumers
-			WHERE NOT EXISTS (SELECT 1 FROM consumers WHERE name = ?)`, name, hash[:], name)
+	for _, name := range slices.Sorted(maps.Keys(secrets)) {
+		hash := sha256.Sum256([]byte(secrets[name]))
+		tx.queue(`INSERT INTO consumers (name, secret_hash) VALUES (?, ?) ON CONFLICT DO NOTHING`, name, hash[:])
 	}
 	return tx.Commit(ctx)
 }

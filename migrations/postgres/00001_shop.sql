@@ -1,6 +1,6 @@
 -- +goose Up
 CREATE TABLE consumers (
-    id          bigint PRIMARY KEY,
+    id          bigint PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
     name        text NOT NULL UNIQUE,
     secret_hash bytea NOT NULL UNIQUE
 );

@@ -1,6 +1,6 @@
 -- +goose Up
 CREATE TABLE consumers (
-    id          bigint PRIMARY KEY,
+    id          integer PRIMARY KEY,
     name        text NOT NULL UNIQUE,
     secret_hash blob NOT NULL UNIQUE
 );

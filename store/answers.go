@@ -1,0 +1,174 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/sony/gobreaker/v2"
+
+	"example.com/eenmaal/domain"
+)
+
+// Answers is a copy of finished answers in Redis. It is never asked who may run: an answer that is
+// not there, or a Redis that is killed, flushed or frozen, costs a query and nothing else.
+type Answers struct {
+	client  redis.UniversalClient
+	breaker *gobreaker.CircuitBreaker[string]
+	fill    chan copied
+	done    chan struct{}
+	dropped atomic.Int64
+	log     *slog.Logger
+}
+
+type copied struct {
+	name string
+	text []byte
+	ttl  time.Duration
+}
+
+// Waits on Redis are short: past them the database is faster. After some failures in a row it is
+// left alone for a moment, and then tried once.
+const (
+	redisTimeout  = 80 * time.Millisecond
+	redisFailures = 5
+	redisPause    = 2 * time.Second
+	fillQueue     = 1024
+	fillBatch     = 64
+)
+
+// OpenAnswers connects to the Redis of a URL (redis://..., or several addresses of one cluster as
+// redis://host:port?addr=host2:port2). It does not wait for it to answer.
+//
+// The client never repeats a command by itself, and honours deadlines while it waits for a reply.
+func OpenAnswers(url string, log *slog.Logger) (*Answers, error) {
+	options, err := redisOptions(url)
+	if err != nil {
+		return nil, err
+	}
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	a := &Answers{client: redis.NewUniversalClient(options), fill: make(chan copied, fillQueue), done: make(chan struct{}), log: log}
+	a.breaker = gobreaker.NewCircuitBreaker[string](gobreaker.Settings{
+		Name: "redis", Timeout: redisPause,
+		ReadyToTrip: func(c gobreaker.Counts) bool { return c.ConsecutiveFailures >= redisFailures },
+		IsSuccessful: func(err error) bool {
+			return err == nil || errors.Is(err, redis.Nil)
+		},
+		OnStateChange: func(_ string, from, to gobreaker.State) {
+			log.Warn("redis breaker", "from", from.String(), "to", to.String())
+		},
+	})
+	go a.fillLoop()
+	return a, nil
+}
+
+func redisOptions(url string) (*redis.UniversalOptions, error) {
+	cluster, err := redis.ParseClusterURL(url)
+	if err != nil {
+		return nil, errors.New("REDIS_URL cannot be parsed; it looks like redis://host:6379/0")
+	}
+	o := &redis.UniversalOptions{Addrs: cluster.Addrs, Username: cluster.Username, Password: cluster.Password, TLSConfig: cluster.TLSConfig}
+	if len(cluster.Addrs) == 1 {
+		single, err := redis.ParseURL(url)
+		if err != nil {
+			return nil, errors.New("REDIS_URL cannot be parsed; it looks like redis://host:6379/0")
+		}
+		o.DB = single.DB
+	}
+	o.MaxRetries, o.DialerRetries, o.ContextTimeoutEnabled = -1, 1, true
+	o.DialTimeout, o.ReadTimeout, o.WriteTimeout, o.PoolTimeout = redisTimeout, redisTimeout, redisTimeout, redisTimeout
+	return o, nil
+}
+
+// Close stops filling and disconnects.
+func (a *Answers) Close() error {
+	close(a.fill)
+	<-a.done
+	return a.client.Close()
+}
+
+// Ping reports whether Redis answers.
+func (a *Answers) Ping(ctx context.Context) error { return a.client.Ping(ctx).Err() }
+
+// entry carries its own scope: a reply that belongs to another command is refused.
+type entry struct {
+	Key      string              `json:"k"`
+	Consumer int64               `json:"c"`
+	Endpoint int16               `json:"e"`
+	Sum      [32]byte            `json:"f"`
+	Fields   []byte              `json:"fs"`
+	Status   int                 `json:"s"`
+	Header   map[string][]string `json:"h"`
+	Body     []byte              `json:"b"`
+	Request  string              `json:"r"`
+	At       int64               `json:"t"`
+}
+
+// Get gives the answer of a key, or false when it is not there or Redis is in trouble.
+func (a *Answers) Get(ctx context.Context, s domain.Scope) (domain.Fingerprint, domain.Answer, bool) {
+	ctx, cancel := context.WithTimeout(ctx, redisTimeout)
+	defer cancel()
+	text, err := a.breaker.Execute(func() (string, error) { return a.client.Get(ctx, answerName(s)).Result() })
+	if err != nil {
+		return domain.Fingerprint{}, domain.Answer{}, false
+	}
+	var e entry
+	if json.Unmarshal([]byte(text), &e) != nil || e.Key != keyID(s) || e.Consumer != s.Consumer || e.Endpoint != s.Endpoint || e.At == 0 {
+		a.log.Warn("refused a copied answer that is not this key's", "key", s.Key.Short())
+		return domain.Fingerprint{}, domain.Answer{}, false
+	}
+	return domain.Fingerprint{Sum: e.Sum, Fields: e.Fields},
+		domain.Answer{Status: e.Status, Header: e.Header, Body: e.Body, Request: e.Request, At: time.UnixMicro(e.At).UTC()}, true
+}
+
+// Put queues a finished answer to be copied. It never waits: when the queue is full, the answer is
+// left out.
+func (a *Answers) Put(s domain.Scope, f domain.Fingerprint, answer domain.Answer, ttl time.Duration) {
+	text, err := json.Marshal(entry{keyID(s), s.Consumer, s.Endpoint, f.Sum, f.Fields,
+		answer.Status, answer.Header, answer.Body, answer.Request, answer.At.UnixMicro()})
+	if err != nil {
+		return
+	}
+	select {
+	case a.fill <- copied{answerName(s), text, ttl}:
+	default:
+		a.dropped.Add(1)
+	}
+}
+
+// fillLoop copies what was queued, many in one round trip.
+func (a *Answers) fillLoop() {
+	defer close(a.done)
+	for first := range a.fill {
+		batch := []copied{first}
+		for len(batch) < fillBatch && len(a.fill) > 0 {
+			batch = append(batch, <-a.fill)
+		}
+		_, err := a.breaker.Execute(func() (string, error) {
+			ctx, cancel := context.WithTimeout(context.Background(), redisTimeout)
+			defer cancel()
+			_, err := a.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+				for _, c := range batch {
+					p.Set(ctx, c.name, c.text, c.ttl)
+				}
+				return nil
+			})
+			return "", err
+		})
+		if err != nil {
+			a.dropped.Add(int64(len(batch)))
+		}
+	}
+}
+
+// answerName keeps everything of one key in one slot of a cluster.
+func answerName(s domain.Scope) string {
+	return fmt.Sprintf("eenmaal:answer:{%s:%d:%d}", keyID(s), s.Consumer, s.Endpoint)
+}
