@@ -24,6 +24,11 @@ func (a *API) payOrder(ctx context.Context, run *idempotent.Run, in PayOrder) (P
 	charge, err := idempotent.Call(ctx, run, "charge", func(ctx context.Context, key string) (domain.Charge, error) {
 		return a.charge(ctx, key, run.Resumed(), pay, in.Method)
 	})
+	if refusal, ok := errors.AsType[*domain.Error](err); ok && refusal.Kind == domain.Refused {
+		return idempotent.Finish(ctx, run, func(tx *idempotent.Tx) (Payment, error) {
+			return failPayment(tx, pay, refusal), nil
+		})
+	}
 	if err != nil {
 		return Payment{}, err
 	}
@@ -151,6 +156,15 @@ func (a *API) settlePayment(ctx context.Context, tx *idempotent.Tx, pay domain.P
 	return newPayment(pay), nil
 }
 
+// failPayment ends an attempt that the provider would not even try.
+func failPayment(tx *idempotent.Tx, pay domain.Payment, refusal *domain.Error) Payment {
+	pay.Status = domain.PaymentFailed
+	tx.SettlePayment(pay.ID, pay.Status, "", errSettled)
+	out := newPayment(pay)
+	out.Code, out.Detail = refusal.Code, refusal.Message
+	return out
+}
+
 func newPayment(p domain.Payment) Payment {
 	out := Payment{ID: p.ID, OrderID: p.OrderID, Status: p.Status, Amount: p.Amount, CreatedAt: p.CreatedAt}
 	if p.Status == domain.PaymentDeclined {
@@ -159,12 +173,17 @@ func newPayment(p domain.Payment) Payment {
 	return out
 }
 
-// HTTPStatus is 402 for a declined payment, which is an answer and not an error.
+// HTTPStatus is 402 for a declined payment and 422 for one that could not be tried: both are answers,
+// not errors.
 func (p Payment) HTTPStatus() int {
-	if p.Status == domain.PaymentDeclined {
+	switch p.Status {
+	case domain.PaymentDeclined:
 		return http.StatusPaymentRequired
+	case domain.PaymentFailed:
+		return http.StatusUnprocessableEntity
+	default:
+		return http.StatusCreated
 	}
-	return http.StatusCreated
 }
 
 // Path is where the payment is found.

@@ -20,8 +20,9 @@ import (
 type Answers struct {
 	client  redis.UniversalClient
 	breaker *gobreaker.CircuitBreaker[string]
-	fill    chan copied
-	done    chan struct{}
+	fill    chan copied   // never closed: a Put may come at any moment
+	closing chan struct{} // closed by Close
+	done    chan struct{} // closed when fillLoop has ended
 	dropped atomic.Int64
 	log     *slog.Logger
 }
@@ -54,7 +55,8 @@ func OpenAnswers(url string, log *slog.Logger) (*Answers, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	a := &Answers{client: redis.NewUniversalClient(options), fill: make(chan copied, fillQueue), done: make(chan struct{}), log: log}
+	a := &Answers{client: redis.NewUniversalClient(options), fill: make(chan copied, fillQueue),
+		closing: make(chan struct{}), done: make(chan struct{}), log: log}
 	a.breaker = gobreaker.NewCircuitBreaker[string](gobreaker.Settings{
 		Name: "redis", Timeout: redisPause,
 		ReadyToTrip: func(c gobreaker.Counts) bool { return c.ConsecutiveFailures >= redisFailures },
@@ -87,9 +89,10 @@ func redisOptions(url string) (*redis.UniversalOptions, error) {
 	return o, nil
 }
 
-// Close stops filling and disconnects.
+// Close copies what is still queued and disconnects. It is called once. A Put that comes during it or
+// later is left out: a request that outlives the shutdown must not fail for its copy.
 func (a *Answers) Close() error {
-	close(a.fill)
+	close(a.closing)
 	<-a.done
 	return a.client.Close()
 }
@@ -137,34 +140,53 @@ func (a *Answers) Put(s domain.Scope, f domain.Fingerprint, answer domain.Answer
 		return
 	}
 	select {
+	case <-a.closing:
+		a.dropped.Add(1)
+		return
+	default:
+	}
+	select {
 	case a.fill <- copied{answerName(s), text, ttl}:
 	default:
 		a.dropped.Add(1)
 	}
 }
 
-// fillLoop copies what was queued, many in one round trip.
+// fillLoop copies what was queued until Close, and then what is left.
 func (a *Answers) fillLoop() {
 	defer close(a.done)
-	for first := range a.fill {
-		batch := []copied{first}
-		for len(batch) < fillBatch && len(a.fill) > 0 {
-			batch = append(batch, <-a.fill)
+	for {
+		select {
+		case first := <-a.fill:
+			a.copy(first)
+		case <-a.closing:
+			for len(a.fill) > 0 {
+				a.copy(<-a.fill)
+			}
+			return
 		}
-		_, err := a.breaker.Execute(func() (string, error) {
-			ctx, cancel := context.WithTimeout(context.Background(), redisTimeout)
-			defer cancel()
-			_, err := a.client.Pipelined(ctx, func(p redis.Pipeliner) error {
-				for _, c := range batch {
-					p.Set(ctx, c.name, c.text, c.ttl)
-				}
-				return nil
-			})
-			return "", err
+	}
+}
+
+// copy sends an answer and others that wait behind it in one round trip.
+func (a *Answers) copy(first copied) {
+	batch := []copied{first}
+	for len(batch) < fillBatch && len(a.fill) > 0 {
+		batch = append(batch, <-a.fill)
+	}
+	_, err := a.breaker.Execute(func() (string, error) {
+		ctx, cancel := context.WithTimeout(context.Background(), redisTimeout)
+		defer cancel()
+		_, err := a.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+			for _, c := range batch {
+				p.Set(ctx, c.name, c.text, c.ttl)
+			}
+			return nil
 		})
-		if err != nil {
-			a.dropped.Add(int64(len(batch)))
-		}
+		return "", err
+	})
+	if err != nil {
+		a.dropped.Add(int64(len(batch)))
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -167,11 +168,22 @@ var (
 )
 
 // placeholders writes a statement's question marks the way the database wants them. Statements are
-// constants that hold no other question mark.
+// constants that hold no other question mark, so the translations of all of them are kept.
 func (d dialect) placeholders(query string) string {
 	if !d.postgres {
 		return query
 	}
+	if known, ok := numbered.Load(query); ok {
+		return known.(string)
+	}
+	text := number(query)
+	numbered.Store(query, text)
+	return text
+}
+
+var numbered sync.Map // statement with question marks -> with $1, $2, ...
+
+func number(query string) string {
 	var b strings.Builder
 	n := 0
 	for part := range strings.SplitSeq(query, "?") {

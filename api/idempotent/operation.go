@@ -128,12 +128,12 @@ func (o *Operation[In, Out]) do(ctx context.Context, consumer domain.Consumer, k
 		return Reply{}, err
 	}
 	if lead {
-		go o.lead(context.WithoutCancel(ctx), fl, cmd)
+		o.registry.running.Go(func() { o.lead(context.WithoutCancel(ctx), fl, cmd) })
 	}
 	patience := cmd.hints.Patience
 	defaultTo(&patience, o.registry.cfg.Patience)
 	if lead {
-		patience = o.registry.cfg.Lease // its own deadline comes first
+		patience = max(o.registry.cfg.Lease, o.registry.cfg.Deadline) // its own deadline comes first
 	}
 	reply, err := fl.wait(ctx, patience)
 	reply.Replayed = reply.Replayed || !lead
@@ -312,6 +312,9 @@ func (o *Operation[In, Out]) takeOver(ctx context.Context, cmd command[In], clai
 func (o *Operation[In, Out]) attempt(ctx context.Context, run *Run, cmd command[In]) (Reply, error) {
 	defer run.giveBack(ctx)
 	_, err := o.run(ctx, run, cmd.in)
+	if err != nil && !run.finished && domain.KindOf(err).Final() {
+		err = run.refuse(ctx, err) // a "no" from between the steps
+	}
 	if run.finished {
 		return Reply{Answer: run.answer, Expires: run.answer.At.Add(o.TTL)}, nil
 	}

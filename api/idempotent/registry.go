@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -44,6 +45,23 @@ type Registry struct {
 	cache      *answerCache
 	metrics    metrics
 	operations []Described
+	running    sync.WaitGroup
+}
+
+// Drain waits until all runs have ended, also those whose clients have gone. Call it when no new
+// requests can come.
+func (r *Registry) Drain(ctx context.Context) error {
+	ended := make(chan struct{})
+	go func() {
+		r.running.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // NewRegistry makes an empty registry.

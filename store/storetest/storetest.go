@@ -5,6 +5,7 @@ package storetest
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -18,6 +19,7 @@ import (
 
 	"example.com/eenmaal/domain"
 	"example.com/eenmaal/store"
+	"example.com/eenmaal/store/throwaway"
 )
 
 // PostgresURL is the server on which tests make their databases; empty when there is none.
@@ -37,12 +39,13 @@ type Database struct {
 	Name string
 	URL  string // empty for SQLite
 	Dir  string
+	Pool int // connections; the default when zero
 }
 
 // Open opens the database; it is closed at the end of the test.
 func (d Database) Open(t testing.TB, now func() time.Time) *store.DB {
 	t.Helper()
-	db, err := store.Open(t.Context(), store.Config{URL: d.URL, Dir: d.Dir, Now: now})
+	db, err := store.Open(t.Context(), store.Config{URL: d.URL, Dir: d.Dir, Pool: d.Pool, Now: now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,6 +64,50 @@ func Each(t *testing.T, test func(t *testing.T, d Database)) {
 		t.Parallel()
 		test(t, Postgres(t))
 	})
+}
+
+// RedisURL is the Redis that tests may share, never flush. Without TEST_REDIS_URL the test is skipped.
+func RedisURL(t testing.TB) string {
+	t.Helper()
+	url := os.Getenv("TEST_REDIS_URL")
+	if url == "" {
+		skip(t, "TEST_REDIS_URL is empty; make test starts a Redis")
+	}
+	return url
+}
+
+// OwnPostgres starts an empty Postgres that the test may kill.
+func OwnPostgres(t testing.TB, o throwaway.Options) *throwaway.Server {
+	t.Helper()
+	return own(t, o, throwaway.Postgres)
+}
+
+// OwnRedis starts a Redis that the test may kill, freeze and flush.
+func OwnRedis(t testing.TB) *throwaway.Server {
+	t.Helper()
+	return own(t, throwaway.Options{}, throwaway.Redis)
+}
+
+func own(t testing.TB, o throwaway.Options, start func(string, throwaway.Options) (*throwaway.Server, error)) *throwaway.Server {
+	t.Helper()
+	server, err := start("", o)
+	if errors.Is(err, throwaway.ErrNotInstalled) {
+		skip(t, err.Error())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(server.Stop)
+	return server
+}
+
+// skip skips the test and says why, unless nothing may be skipped.
+func skip(t testing.TB, why string) {
+	t.Helper()
+	if os.Getenv("EENMAAL_TEST_ALL") != "" {
+		t.Fatal(why + "; EENMAAL_TEST_ALL says that nothing may be skipped")
+	}
+	t.Skip(why)
 }
 
 // Seeded opens the database with the demo catalogue and the consumers alpha and beta.
@@ -82,10 +129,7 @@ var (
 func Postgres(t testing.TB) Database {
 	t.Helper()
 	if PostgresURL() == "" {
-		if os.Getenv("EENMAAL_TEST_ALL") != "" {
-			t.Fatal("TEST_POSTGRES_URL is empty, and EENMAAL_TEST_ALL says that nothing may be skipped")
-		}
-		t.Skip("needs a Postgres in TEST_POSTGRES_URL; make test starts one")
+		skip(t, "TEST_POSTGRES_URL is empty; make test starts a Postgres")
 	}
 	source, err := template()
 	if err != nil {

@@ -1,0 +1,196 @@
+package api_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"example.com/eenmaal/api/idempotent"
+	"example.com/eenmaal/store/storetest"
+)
+
+// TestAKeyWithAnotherBodyIsRefusedWherever covers T49: the check is the same on the fast paths and on
+// the slow one, and the first answer stays what it was.
+func TestAKeyWithAnotherBodyIsRefusedWherever(t *testing.T) {
+	t.Parallel()
+	eachSource(t, func(t *testing.T, s source) {
+		request := call{path: "/v1/orders", key: newKey(), body: mugOrder}
+		first := s.do(request)
+		wantStatus(t, "order", first, 201)
+		s.only(request, "POST /v1/orders")
+		before := s.effects()
+
+		for _, other := range []string{
+			strings.Replace(mugOrder, `"quantity":2`, `"quantity":3`, 1),
+			strings.Replace(mugOrder, `"sku":"mug"`, `"sku":"vase"`, 1),
+			strings.Replace(mugOrder, "Damrak 1", "Damrak 2", 1),
+		} {
+			changed := request
+			changed.body = other
+			p := refusal(t, s.name, s.again(changed), 409, "idempotency_key_reused")
+			if p.SafeNewKey || p.Retryable {
+				t.Errorf("retryable %v, safe_new_key %v: neither is true", p.Retryable, p.SafeNewKey)
+			}
+			if p.Resource != first.Header.Get("Location") {
+				t.Errorf("resource %q, want the first request's order", p.Resource)
+			}
+		}
+		wantReplay(t, "the first request again", first, s.again(request))
+		if after := s.effects(); after != before {
+			t.Errorf("effects %v, then %v", before, after)
+		}
+	})
+}
+
+func TestAMismatchIsLoggedWithTheNamesOfTheFieldsAndNoValues(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, d storetest.Database) {
+		var book logBook
+		s := newShop(t, d, withRegistry(idempotent.Config{Log: book.logger()}))
+		key := newKey()
+		wantStatus(t, "order", s.order(key, mugOrder), 201)
+		other := strings.NewReplacer(`"quantity":2`, `"quantity":5`, "sanne@example.nl", "joost@example.nl").Replace(mugOrder)
+		refusal(t, "other order", s.order(key, other), 409, "idempotency_key_reused")
+
+		lines := book.lines("idempotency key used for another request")
+		if len(lines) != 1 || !strings.Contains(lines[0], `"differs_in":["email","items"]`) || !strings.Contains(lines[0], `"level":"WARN"`) {
+			t.Errorf("log: %q", lines)
+		}
+		if all := strings.Join(book.lines(""), ""); strings.Contains(all, "example.nl") || strings.Contains(all, key) {
+			t.Errorf("the log holds personal data or a whole key: %s", all)
+		}
+	})
+}
+
+func TestAKeyWithAnotherBodyIsRefusedWhileTheFirstStillRuns(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, d storetest.Database) {
+		var f faults
+		var book logBook
+		s := newShop(t, d, withPlan(f.plan), withRegistry(idempotent.Config{Log: book.logger()}))
+		twin := newShop(t, d, withProvider(s.provider))
+		id, number := s.newOrder()
+		request := call{path: "/v1/payments", key: newKey(), body: payBody(id, "tok_ok")}
+		changed := request
+		changed.body = payBody(id, "tok_declined")
+
+		reached, release := f.hold(t, "before_charge")
+		first := s.inBackground(request)
+		await(t, "the first payment", reached)
+		refusal(t, "in the same process", s.do(changed), 409, "idempotency_key_reused")
+		refusal(t, "in another process", twin.do(changed), 409, "idempotency_key_reused")
+		release()
+		original := <-first
+		wantStatus(t, "first payment", original, 201)
+		refusal(t, "afterwards", s.do(changed), 409, "idempotency_key_reused")
+		wantReplay(t, "first payment again", original, twin.do(request))
+		s.paidOnce(id, number)
+		if lines := book.lines(`"differs_in":["method"]`); len(lines) != 2 {
+			t.Errorf("log: %q, want the two mismatches of this process", lines)
+		}
+	})
+}
+
+// TestTwoDifferentOrdersRaceForOneKey lets two processes begin with one key and different bodies: one
+// of the two happens, and the other is told.
+func TestTwoDifferentOrdersRaceForOneKey(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, d storetest.Database) {
+		var f faults
+		s := newShop(t, d, withPlan(f.plan))
+		twin := newShop(t, d)
+		reached, release := f.hold(t, "before_finish")
+		key := newKey()
+		slow := s.inBackground(call{path: "/v1/orders", key: key, body: mugOrder})
+		await(t, "the slow order", reached)
+		other := strings.Replace(mugOrder, `"quantity":2`, `"quantity":1`, 1)
+		wantStatus(t, "the fast order", twin.order(key, other), 201)
+		release()
+		refusal(t, "the slow order", <-slow, 409, "idempotency_key_reused")
+		if got := s.stock("mug"); got != 999 {
+			t.Errorf("stock %d, want 999", got)
+		}
+	})
+}
+
+// TestTheSameOrderWrittenDifferentlyIsTheSameOrder covers T48 and T58.
+func TestTheSameOrderWrittenDifferentlyIsTheSameOrder(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, d storetest.Database) {
+		for _, cache := range []int{0, -1} {
+			s := newShop(t, d, withRegistry(idempotent.Config{CacheBytes: cache}))
+			key := newKey()
+			first := s.order(key, mugOrder)
+			wantStatus(t, "order", first, 201)
+			spaced := `
+  { "items" : [ {"quantity" : 2, "sku" : "m\u0075g"} ],
+    "address":{"country":"NL","city":"Amsterdam","postal_code":"1012 AB","line1":"Damrak 1"},
+    "name": "Sanne de Vries",  "email":"sanne@example.nl" }
+`
+			wantReplay(t, "re-spaced, re-ordered, escaped", first, s.order(key, spaced))
+			wantReplay(t, "quoted key", first, s.order(`"`+key+`"`, mugOrder))
+			wantReplay(t, "key in capitals", first, s.order(strings.ToUpper(key), mugOrder))
+		}
+		if got := newShop(t, d).stock("mug"); got != 996 {
+			t.Errorf("stock %d, want two orders of 2", got)
+		}
+	})
+}
+
+// TestTheSameKeyOfAnotherConsumerIsAnotherKey covers T52, S2 and S3.
+func TestTheSameKeyOfAnotherConsumerIsAnotherKey(t *testing.T) {
+	t.Parallel()
+	eachSource(t, func(t *testing.T, s source) {
+		for _, key := range []string{newKey(), uuid.NewString(), "order-2026-0001-attempt"} {
+			request := call{path: "/v1/orders", key: key, body: mugOrder}
+			alpha := s.do(request)
+			wantStatus(t, "alpha's order", alpha, 201)
+			request.consumer = "demo-beta"
+			beta := s.again(request)
+			wantStatus(t, "beta's order", beta, 201)
+			if beta.Header.Get("Idempotent-Replayed") != "false" || beta.field(t, "id") == alpha.field(t, "id") {
+				t.Errorf("beta was shown alpha's answer: %s", beta.Body)
+			}
+			request.body = strings.Replace(mugOrder, `"quantity":2`, `"quantity":4`, 1)
+			if p := refusal(t, "beta's other order", s.again(request), 409, "idempotency_key_reused"); p.Resource != beta.Header.Get("Location") {
+				t.Errorf("beta is told of %q", p.Resource)
+			}
+		}
+		if got := s.count("SELECT count(*) FROM orders"); got != 6 {
+			t.Errorf("orders: got %d, want 6", got)
+		}
+	})
+}
+
+// TestTheSameKeyOnAnotherEndpointIsAnotherKey covers T53.
+func TestTheSameKeyOnAnotherEndpointIsAnotherKey(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, d storetest.Database) {
+		s := newShop(t, d)
+		key := newKey()
+		order := s.order(key, mugOrder)
+		wantStatus(t, "order", order, 201)
+		payment := s.pay(key, order.field(t, "id"), "tok_ok")
+		wantStatus(t, "payment", payment, 201)
+		contact := s.do(call{path: "/v1/contact-messages", key: key, body: contactBody})
+		wantStatus(t, "contact message", contact, 201)
+		wantReplay(t, "order again", order, s.order(key, mugOrder))
+		wantReplay(t, "payment again", payment, s.pay(key, order.field(t, "id"), "tok_ok"))
+		s.paidOnce(order.field(t, "id"), order.field(t, "number"))
+	})
+}
+
+// TestTwoPeopleMaySayTheSame covers T20: the key is the identity of a request, not its text.
+func TestTwoPeopleMaySayTheSame(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, d storetest.Database) {
+		s := newShop(t, d)
+		for range 2 {
+			wantStatus(t, "message", s.do(call{path: "/v1/contact-messages", key: newKey(), body: contactBody}), 201)
+		}
+		if got := s.count("SELECT count(*) FROM messages"); got != 2 {
+			t.Errorf("messages: got %d, want 2", got)
+		}
+	})
+}
