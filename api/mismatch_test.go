@@ -142,7 +142,7 @@ func TestTheSameOrderWrittenDifferentlyIsTheSameOrder(t *testing.T) {
 func TestTheSameKeyOfAnotherConsumerIsAnotherKey(t *testing.T) {
 	t.Parallel()
 	eachSource(t, func(t *testing.T, s source) {
-		for _, key := range []string{newKey(), uuid.NewString(), "order-2026-0001-attempt"} {
+		for _, key := range []string{newKey(), uuid.NewString(), "order:" + uuid.NewString()} {
 			request := call{path: "/v1/orders", key: key, body: mugOrder}
 			alpha := s.do(request)
 			wantStatus(t, "alpha's order", alpha, 201)

@@ -1,5 +1,4 @@
-// Package eenmaal_test checks the files that no compiler reads.
-package eenmaal_test
+package main
 
 import (
 	"bytes"
@@ -46,7 +45,7 @@ type service struct {
 
 func readCompose(t *testing.T) compose {
 	t.Helper()
-	file, err := os.ReadFile("docker-compose.yml")
+	file, err := os.ReadFile("../../docker-compose.yml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,22 +119,40 @@ func TestComposeIsADemoForThisMachineOnly(t *testing.T) {
 
 func TestComposeUsesSettingsThatExist(t *testing.T) {
 	t.Parallel()
-	example, err := os.ReadFile(".env.example")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var settings []string
-	for _, m := range regexp.MustCompile(`(?m)^([A-Z_]+)=`).FindAllSubmatch(example, -1) {
-		settings = append(settings, string(m[1]))
-	}
+	known := settingNames()
 	for name, s := range readCompose(t).Services {
 		if s.Build == "" {
 			continue
 		}
-		for _, setting := range slices.Sorted(maps.Keys(s.Environment)) {
-			if !slices.Contains(settings, setting) {
-				t.Errorf("%s sets %s, which .env.example does not list", name, setting)
+		for _, variable := range slices.Sorted(maps.Keys(s.Environment)) {
+			if !slices.Contains(known, variable) {
+				t.Errorf("%s sets %s, which is no setting", name, variable)
 			}
 		}
+	}
+}
+
+func settingNames() (names []string) {
+	for _, s := range fieldsOfConfig() {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+func TestExampleEnvironmentListsEverySetting(t *testing.T) {
+	t.Parallel()
+	example, err := os.ReadFile("../../.env.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var listed []string
+	for _, m := range regexp.MustCompile(`(?m)^([A-Z_]+)=`).FindAllSubmatch(example, -1) {
+		listed = append(listed, string(m[1]))
+	}
+	known := settingNames()
+	slices.Sort(listed)
+	slices.Sort(known)
+	if !slices.Equal(listed, known) {
+		t.Errorf(".env.example lists\n%v\nthe settings are\n%v", listed, known)
 	}
 }
