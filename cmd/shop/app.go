@@ -1,0 +1,270 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"example.com/eenmaal/api"
+	"example.com/eenmaal/api/idempotent"
+	"example.com/eenmaal/api/psp/simulated"
+	"example.com/eenmaal/api/smtp"
+	"example.com/eenmaal/domain"
+	"example.com/eenmaal/store"
+	"example.com/eenmaal/store/jobs"
+	"example.com/eenmaal/web"
+)
+
+// app is one process of the shop, opened but not yet running.
+type app struct {
+	cfg      Config
+	log      *slog.Logger
+	db       *store.DB
+	answers  *store.Answers // nil without Redis
+	registry *idempotent.Registry
+	jobs     *jobs.Queue
+	api      *api.API
+	web      *web.Web
+	metrics  *prometheus.Registry
+	provider *localProvider // nil when the provider runs elsewhere
+	ready    atomic.Bool
+}
+
+// parts are what a process does.
+type parts struct{ http, jobs bool }
+
+func newApp(ctx context.Context, cfg Config, log *slog.Logger) (a *app, err error) {
+	a = &app{cfg: cfg, log: log, metrics: prometheus.NewRegistry()}
+	defer func() {
+		if err != nil {
+			a.close()
+		}
+	}()
+	a.metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	if a.db, err = openStore(ctx, cfg, log); err != nil {
+		return nil, err
+	}
+	a.metrics.MustRegister(collectors.NewDBStatsCollector(a.db.SQL(), "shop"))
+	registry := idempotent.Config{DB: a.db, Log: log, Metrics: a.metrics}
+	if cfg.RedisURL != "" {
+		if a.answers, err = store.OpenAnswers(cfg.RedisURL, log); err != nil {
+			return nil, err
+		}
+		registry.Answers = a.answers
+	}
+	if a.registry, err = idempotent.NewRegistry(registry); err != nil {
+		return nil, err
+	}
+	provider, err := a.openProvider(ctx)
+	if err != nil {
+		return nil, err
+	}
+	mailer, err := newMailer(cfg)
+	if err != nil {
+		return nil, err
+	}
+	if a.jobs, err = jobs.New(ctx, jobs.Config{DB: a.db, ListenURL: cfg.DatabaseURL, Mailer: mailer, Log: quiet(log)}); err != nil {
+		return nil, err
+	}
+	a.api, err = api.New(ctx, api.Config{
+		DB: a.db, Registry: a.registry, Provider: provider, Jobs: a.jobs, BaseURL: cfg.BaseURL, Log: log,
+		TTL: api.TTLs{Contact: cfg.TTLContact, Orders: cfg.TTLOrders, Payments: cfg.TTLPayments},
+	})
+	if err != nil {
+		return nil, err
+	}
+	a.web, err = web.New(web.Config{
+		Ops:    web.Ops{PlaceOrder: a.api.PlaceOrder, PayOrder: a.api.PayOrder, SubmitContact: a.api.SubmitContact},
+		Reader: a.db, Drafts: a.db, BaseURL: cfg.BaseURL, Demo: cfg.demo(), SessionSecret: []byte(cfg.SessionSecret),
+		CheckoutTTL: cfg.TTLOrders, Now: a.db.Now, Log: log, Version: version(),
+	})
+	return a, err
+}
+
+// openProvider gives the payment provider, which is always called over HTTP. One that lives in this
+// process has a listener of its own, so that it still answers while the shop's own is draining.
+func (a *app) openProvider(ctx context.Context) (domain.PaymentProvider, error) {
+	address := a.cfg.PSPURL
+	if address == "" {
+		var err error
+		if a.provider, err = startLocalProvider(ctx, a.cfg, a.log); err != nil {
+			return nil, err
+		}
+		address = a.provider.url
+	}
+	return simulated.NewClient(simulated.ClientConfig{BaseURL: address, Log: a.log})
+}
+
+// newMailer gives nil when no server is configured: mails are then kept and shown.
+func newMailer(cfg Config) (domain.Mailer, error) {
+	if cfg.SMTPURL == "" {
+		return nil, nil
+	}
+	return smtp.New(cfg.SMTPURL, cfg.MailFrom)
+}
+
+// quiet leaves out the job queue's chatter.
+func quiet(log *slog.Logger) *slog.Logger { return slog.New(levelHandler{log.Handler()}) }
+
+type levelHandler struct{ slog.Handler }
+
+func (h levelHandler) Enabled(_ context.Context, l slog.Level) bool { return l >= slog.LevelWarn }
+func (h levelHandler) WithAttrs(a []slog.Attr) slog.Handler {
+	return levelHandler{h.Handler.WithAttrs(a)}
+}
+func (h levelHandler) WithGroup(name string) slog.Handler {
+	return levelHandler{h.Handler.WithGroup(name)}
+}
+
+// run serves until ctx ends, then drains: not ready, no new connections, running requests end, then
+// the jobs, then the provider, then the database.
+func (a *app) run(ctx context.Context, p parts, out io.Writer) error {
+	defer a.close()
+	if p.jobs {
+		if err := a.jobs.Start(ctx); err != nil {
+			return fmt.Errorf("start jobs: %w", err)
+		}
+	}
+	failed := make(chan error, 1)
+	var server *http.Server
+	if p.http {
+		var listen net.ListenConfig
+		listener, err := listen.Listen(ctx, "tcp", a.cfg.Addr)
+		if err != nil {
+			return err
+		}
+		server = newServer(a.handler())
+		a.ready.Store(true)
+		a.banner(out, p)
+		go func() { failed <- server.Serve(listener) }()
+	}
+	select {
+	case err := <-failed:
+		return err
+	case <-ctx.Done():
+	}
+	return a.drain(server, p)
+}
+
+func (a *app) drain(server *http.Server, p parts) error {
+	a.ready.Store(false)
+	a.log.Info("stopping: finishing what runs")
+	time.Sleep(a.cfg.DrainDelay)
+	ctx, cancel := context.WithTimeout(context.Background(), a.cfg.ShutdownTimeout)
+	defer cancel()
+	var errs []error
+	if server != nil {
+		errs = append(errs, server.Shutdown(ctx), a.registry.Drain(ctx))
+	}
+	if p.jobs {
+		errs = append(errs, a.jobs.Stop(ctx))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("stopped before everything had ended; a retry finishes it: %w", err)
+	}
+	a.log.Info("stopped")
+	return nil
+}
+
+// close frees what newApp opened, in reverse.
+func (a *app) close() {
+	if a.jobs != nil {
+		a.jobs.Close()
+	}
+	if a.provider != nil {
+		a.provider.close()
+	}
+	var errs []error
+	if a.answers != nil {
+		errs = append(errs, a.answers.Close())
+	}
+	if a.db != nil {
+		errs = append(errs, a.db.Close())
+	}
+	if err := errors.Join(errs...); err != nil {
+		a.log.Warn("closing", "error", err)
+	}
+}
+
+// banner tells what runs and where to look.
+func (a *app) banner(w io.Writer, p parts) {
+	database := a.db.String()
+	if !a.db.Postgres() {
+		database += " (" + filepath.Join(a.cfg.DataDir, "eenmaal.db") + ")"
+	}
+	redis, provider, jobsHere := "none", "in this process", "in this process"
+	if a.answers != nil {
+		redis = "a copy of finished answers"
+	}
+	if a.cfg.PSPURL != "" {
+		provider = "at " + a.cfg.PSPURL
+	}
+	if !p.jobs {
+		jobsHere = "elsewhere (shop worker)"
+	}
+	fmt.Fprintf(w, `Eenmaal %s, mode %s
+  database   %s
+  redis      %s
+  provider   simulated, %s
+  jobs       %s
+  answers    kept for %s (contact), %s (orders), %s (payments); clients retry for at most %s
+
+  Shop       %s/
+`, version(), a.cfg.Mode, database, redis, provider, jobsHere,
+		short(a.cfg.TTLContact), short(a.cfg.TTLOrders), short(a.cfg.TTLPayments), short(a.cfg.RetryWindow), a.cfg.BaseURL)
+	if a.cfg.demo() {
+		fmt.Fprintf(w, "  Mailbox    %s/mailbox\n", a.cfg.BaseURL)
+	}
+	fmt.Fprintf(w, "  API        %s/v1/products\n\n", a.cfg.BaseURL)
+}
+
+// short writes whole hours as 72h and not as 72h0m0s.
+func short(d time.Duration) string {
+	return strings.TrimSuffix(strings.TrimSuffix(d.String(), "0s"), "0m")
+}
+
+// localProvider is the simulated provider inside this process, on a socket of its own.
+type localProvider struct {
+	*simulated.Server
+	server *http.Server
+	url    string
+}
+
+func openProvider(cfg Config, log *slog.Logger) (*simulated.Server, error) {
+	if err := os.MkdirAll(cfg.DataDir, 0o750); err != nil {
+		return nil, err
+	}
+	return simulated.NewServer(simulated.ServerConfig{Path: filepath.Join(cfg.DataDir, "provider.db"), Log: log})
+}
+
+func startLocalProvider(ctx context.Context, cfg Config, log *slog.Logger) (*localProvider, error) {
+	provider, err := openProvider(cfg, log)
+	if err != nil {
+		return nil, err
+	}
+	var listen net.ListenConfig
+	listener, err := listen.Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, errors.Join(err, provider.Close())
+	}
+	p := &localProvider{Server: provider, server: newServer(provider), url: "http://" + listener.Addr().String()}
+	go func() { _ = p.server.Serve(listener) }() // ends with close
+	return p, nil
+}
+
+func (p *localProvider) close() {
+	_ = p.server.Close() // the shop has no more questions
+	_ = p.Server.Close() // its ledger is durable at every moment
+}

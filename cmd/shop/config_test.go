@@ -1,0 +1,77 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"testing"
+)
+
+func TestConfigListsEveryProblemAtOnce(t *testing.T) {
+	t.Parallel()
+	_, err := LoadConfig(map[string]string{
+		"ADDR": "nonsense", "MODE": "prod", "DATABASE_URL": "mysql://x", "PSP": "stripe", "LOG_FORMAT": "xml",
+		"SHUTDOWN_TIMEOUT": "soon", "DATABASE_POOL": "many", "BASE_URL": "ftp://x", "TRUSTED_PROXIES": "here", "API_CONSUMERS": "a=short",
+	})
+	bad, ok := errors.AsType[*ConfigError](err)
+	if !ok {
+		t.Fatalf("got %v", err)
+	}
+	for _, name := range []string{"ADDR", "MODE", "DATABASE_URL", "PSP", "LOG_FORMAT", "SHUTDOWN_TIMEOUT", "DATABASE_POOL", "BASE_URL", "TRUSTED_PROXIES", "API_CONSUMERS"} {
+		if !strings.Contains(bad.Error(), name+" ") {
+			t.Errorf("%s is not named in:\n%v", name, bad)
+		}
+	}
+}
+
+func TestConfigRefusesATTLNotLongerThanTheRetryWindow(t *testing.T) {
+	t.Parallel()
+	for name, environment := range map[string]map[string]string{
+		"TTL_CONTACT":  {"TTL_CONTACT": "24h"},
+		"TTL_ORDERS":   {"TTL_ORDERS": "1h"},
+		"TTL_PAYMENTS": {"RETRY_WINDOW": "168h", "TTL_ORDERS": "168h"},
+	} {
+		if _, err := LoadConfig(environment); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%v: got %v", environment, err)
+		}
+	}
+}
+
+func TestConfigDefaultsAreADemoThatStarts(t *testing.T) {
+	t.Parallel()
+	cfg, err := LoadConfig(map[string]string{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cfg.BaseURL != "http://127.0.0.1:8080" || !cfg.demo() || len(cfg.SessionSecret) < 32 {
+		t.Errorf("got %+v", cfg)
+	}
+}
+
+func TestProductionRefusesDemoSecretsAndTheBuiltInProvider(t *testing.T) {
+	t.Parallel()
+	for _, secret := range []string{"", "short", demoSecret} {
+		_, err := LoadConfig(map[string]string{"MODE": "production", "SESSION_SECRET": secret})
+		if err == nil || !strings.Contains(err.Error(), "SESSION_SECRET") || !strings.Contains(err.Error(), "PSP_URL") {
+			t.Errorf("secret %q: got %v", secret, err)
+		}
+	}
+	cfg, err := LoadConfig(map[string]string{"MODE": "production", "SESSION_SECRET": strings.Repeat("x", 32), "PSP_URL": "http://psp:8080"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if consumers, err := cfg.consumers(); err != nil || len(consumers) != 0 {
+		t.Errorf("production has consumers %v, %v", consumers, err)
+	}
+}
+
+func TestReadmeHasTheSettingsTable(t *testing.T) {
+	t.Parallel()
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(readme), configTable()) {
+		t.Errorf("README.md lacks this table:\n%s", configTable())
+	}
+}
