@@ -1,0 +1,135 @@
+package checkout
+
+import (
+	"time"
+
+	"example.com/eenmaal/domain"
+	"example.com/eenmaal/web/ui"
+)
+
+// State is where a checkout stands. It is read from the draft, the order and the payments each time a
+// page is asked for, and is written nowhere.
+type State string
+
+const (
+	Open      State = "open"      // being filled in
+	Ready     State = "ready"     // filled in; nothing is ordered
+	Expired   State = "expired"   // nothing was ordered in time
+	Placed    State = "placed"    // ordered; no payment was begun
+	Paying    State = "paying"    // a payment was begun and its end is not known
+	Ended     State = "ended"     // every payment ended with nothing charged; the customer chooses again
+	Paid      State = "paid"      // done
+	Cancelled State = "cancelled" // the order was cancelled
+)
+
+// States lists them all.
+var States = []State{Open, Ready, Expired, Placed, Paying, Ended, Paid, Cancelled}
+
+// way is what becomes of a request in a state.
+type way int
+
+const (
+	unset     way = iota
+	here          // this page serves it
+	toDetails     // 303 to the details page, and so on
+	toReview
+	toStatus
+	toOrder
+	showPaid    // "this order is already paid" in place of the page
+	showExpired // "this checkout expired" in place of the page
+)
+
+// row says for one state what each page does. Pages that answer a POST are save, pay and choose.
+type row struct{ details, save, review, pay, status, choose way }
+
+// table is the whole of it: which page accepts which state, and where else to go.
+//
+// pay serves Placed, Paying, Ended and Paid too: the same keys only ever find what they did before.
+var table = map[State]row{
+	Open:      {details: here, save: here, review: toDetails, pay: toDetails, status: toDetails, choose: toDetails},
+	Ready:     {details: here, save: here, review: here, pay: here, status: here, choose: toReview},
+	Expired:   {details: showExpired, save: showExpired, review: showExpired, pay: showExpired, status: showExpired, choose: showExpired},
+	Placed:    {details: toReview, save: toReview, review: here, pay: here, status: here, choose: toReview},
+	Paying:    {details: toStatus, save: toStatus, review: toStatus, pay: here, status: here, choose: toStatus},
+	Ended:     {details: here, save: toDetails, review: here, pay: here, status: toDetails, choose: here},
+	Paid:      {details: showPaid, save: toOrder, review: showPaid, pay: here, status: toOrder, choose: toOrder},
+	Cancelled: {details: toOrder, save: toOrder, review: toOrder, pay: toOrder, status: toOrder, choose: toOrder},
+}
+
+// visit is a checkout as a request finds it.
+type visit struct {
+	domain.Draft
+	Order    domain.Order // when Placed
+	Placed   bool
+	Payments []domain.Payment // of the order, oldest first
+	State    State
+}
+
+// stateOf reads the state. An order decides before the clock does: a checkout that ordered in time
+// never expires.
+func stateOf(v visit, demo bool, now time.Time, ttl time.Duration) State {
+	switch {
+	case !v.Placed && tooOld(v.Draft, now, ttl):
+		return Expired
+	case !v.Placed && filledIn(v.Draft, demo):
+		return Ready
+	case !v.Placed:
+		return Open
+	case v.Order.Status == domain.OrderCancelled:
+		return Cancelled
+	case v.Order.Status == domain.OrderPaid || anyPaid(v.Payments):
+		return Paid
+	case len(v.Payments) == 0:
+		return Placed
+	case !nothingCharged(v.Payments):
+		return Paying
+	default:
+		return Ended
+	}
+}
+
+func tooOld(d domain.Draft, now time.Time, ttl time.Duration) bool {
+	made := d.CreatedAt
+	if key, err := domain.ParseKey(d.OrderKey); err == nil {
+		if t, ok := key.Time(); ok {
+			made = t
+		}
+	}
+	return now.Sub(made) > ttl
+}
+
+func filledIn(d domain.Draft, demo bool) bool {
+	return wanted(d).Validate() == nil && d.Method.Type == "card" && ui.Offers(demo, d.Method.Token)
+}
+
+// wanted is the order that a draft asks for.
+func wanted(d domain.Draft) domain.OrderDraft {
+	return domain.OrderDraft{Email: d.Email, Name: d.Name, Address: d.Address, Language: d.Language, Items: d.Items}
+}
+
+func anyPaid(payments []domain.Payment) bool {
+	for _, p := range payments {
+		if p.Status == domain.PaymentPaid {
+			return true
+		}
+	}
+	return false
+}
+
+// nothingCharged reports whether it is certain that no payment moved money. No page says so otherwise.
+func nothingCharged(payments []domain.Payment) bool {
+	for _, p := range payments {
+		if !p.Status.NothingCharged() {
+			return false
+		}
+	}
+	return true
+}
+
+// last is the newest payment.
+func (v visit) last() (domain.Payment, bool) {
+	if len(v.Payments) == 0 {
+		return domain.Payment{}, false
+	}
+	return v.Payments[len(v.Payments)-1], true
+}

@@ -1,0 +1,58 @@
+// Package shop is the part of the pages that anybody walks through: the collection, the basket, an
+// order's page and, in the demo, the mailbox.
+package shop
+
+import (
+	"context"
+
+	"github.com/gin-gonic/gin"
+
+	"example.com/eenmaal/domain"
+	"example.com/eenmaal/web/site"
+	"example.com/eenmaal/web/ui"
+)
+
+//go:generate go tool templ generate
+
+// Reader is what these pages look up.
+type Reader interface {
+	Products(ctx context.Context) ([]domain.Product, error)
+	OrderByNumber(ctx context.Context, number string) (domain.Order, error)
+	PaymentsOf(ctx context.Context, orderID string) ([]domain.Payment, error)
+	MailsAbout(ctx context.Context, id string) ([]domain.Mail, error)
+	Mails(ctx context.Context, limit int) ([]domain.Mail, error)
+}
+
+// Shop answers with these pages.
+type Shop struct {
+	Site   *site.Site
+	Reader Reader
+}
+
+// Mount adds the routes of one language. home is the address of its first page within r.
+func (s *Shop) Mount(r gin.IRouter, home string) {
+	if home == "/" {
+		r.GET(home, s.Site.Negotiate, s.Site.Handle(s.home))
+	} else {
+		r.GET(home, s.Site.Handle(s.home))
+	}
+	r.GET("/p/:slug", s.Site.Handle(s.product))
+	r.GET("/basket", s.Site.Handle(s.basket))
+	r.POST("/basket", s.Site.Handle(s.setBasket))
+	r.GET("/orders/:number", s.Site.Handle(s.order))
+	if s.Site.Demo {
+		r.GET("/mailbox", s.Site.Handle(s.mailbox))
+	}
+}
+
+func (s *Shop) products(ctx context.Context) ([]ui.Product, error) {
+	catalogue, err := s.Reader.Products(ctx)
+	if err != nil {
+		return nil, err
+	}
+	products := make([]ui.Product, len(catalogue))
+	for i, p := range catalogue {
+		products[i] = ui.ProductOf(p)
+	}
+	return products, nil
+}

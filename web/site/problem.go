@@ -1,0 +1,72 @@
+package site
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+
+	"example.com/eenmaal/domain"
+	"example.com/eenmaal/web/ui"
+)
+
+type problem struct {
+	status      int
+	title, text ui.Text
+}
+
+var problems = map[domain.Kind]problem{
+	domain.Malformed:       {http.StatusBadRequest, ui.TBadRequest, ui.TBadRequestTo},
+	domain.Invalid:         {http.StatusUnprocessableEntity, ui.TBadRequest, ui.TBadRequestTo},
+	domain.NotFound:        {http.StatusNotFound, ui.TNotFound, ui.TNotFoundTo},
+	domain.Refused:         {http.StatusUnprocessableEntity, ui.TRefused, ui.TNotFoundTo},
+	domain.Declined:        {http.StatusPaymentRequired, ui.TRefused, ui.TNotFoundTo},
+	domain.Conflict:        {http.StatusConflict, ui.TUsedTitle, ui.TUsedForAnother},
+	domain.Busy:            {http.StatusConflict, ui.TUnavailable, ui.TUnavailableTo},
+	domain.Expired:         {http.StatusGone, ui.TGone, ui.TNotFoundTo},
+	domain.Unavailable:     {http.StatusServiceUnavailable, ui.TUnavailable, ui.TUnavailableTo},
+	domain.Unknown:         {http.StatusServiceUnavailable, ui.TUnavailable, ui.TUnavailableTo},
+	domain.TooLarge:        {http.StatusRequestEntityTooLarge, ui.TTooLarge, ui.TBadRequestTo},
+	domain.Unauthenticated: {http.StatusUnauthorized, ui.TRefused, ui.TNotFoundTo},
+}
+
+// StatusOf is the HTTP status of a page that shows err.
+func StatusOf(err error) int { return problems[domain.KindOf(err)].status }
+
+// Problem shows an error as a page. Here it stops, so here it is logged.
+func (s *Site) Problem(c *gin.Context, err error) {
+	shown := problems[domain.KindOf(err)]
+	s.Report(c, err)
+	if shown.status == http.StatusServiceUnavailable || domain.KindOf(err) == domain.Busy {
+		c.Header("Retry-After", "1")
+	}
+	s.Say(c, shown.status, ui.Danger, shown.title, shown.text, "problem")
+}
+
+// Report logs an error that is shown to a person, when it is ours.
+func (s *Site) Report(c *gin.Context, err error) {
+	switch domain.KindOf(err) {
+	case domain.Unavailable, domain.Unknown:
+		code := ""
+		if e, ok := errors.AsType[*domain.Error](err); ok {
+			code = e.Code
+		}
+		s.Log.ErrorContext(c.Request.Context(), "page failed", "method", c.Request.Method, "route", c.FullPath(), "code", code, "error", err)
+	}
+}
+
+// NotFound answers for an address that does not exist.
+func (s *Site) NotFound(c *gin.Context) {
+	s.Say(c, http.StatusNotFound, ui.Warn, ui.TNotFound, ui.TNotFoundTo, "not-found")
+}
+
+// Say sends a page with one message.
+func (s *Site) Say(c *gin.Context, status int, tone ui.Tone, title, text ui.Text, id string) {
+	NoStore(c)
+	p := s.Page(c, title.In(Lang(c)))
+	p.Failed, p.State = true, id
+	if c.Request.Method != http.MethodGet {
+		p.Path = "/" // the language link cannot repeat a POST
+	}
+	_ = s.Render(c, status, ui.Message(p, tone, p.Title, text.In(p.Lang), id))
+}
