@@ -52,11 +52,12 @@ type shopConfig struct {
 
 func withRegistry(c idempotent.Config) shopOption { return func(s *shopConfig) { s.registry = c } }
 func withPlan(p fault.Plan) shopOption            { return func(s *shopConfig) { s.plan = p } }
+func withAttempt(d time.Duration) shopOption      { return func(s *shopConfig) { s.attempt = d } }
 func withProvider(url string) shopOption          { return func(s *shopConfig) { s.provider = url } }
 
 func newShop(t *testing.T, d storetest.Database, options ...shopOption) *shop {
 	t.Helper()
-	cfg := shopConfig{clock: &storetest.Clock{}, attempt: 300 * time.Millisecond}
+	cfg := shopConfig{clock: &storetest.Clock{}, attempt: 3 * time.Second}
 	for _, o := range options {
 		o(&cfg)
 	}
@@ -88,9 +89,11 @@ func newShop(t *testing.T, d storetest.Database, options ...shopOption) *shop {
 	return s
 }
 
-func newProvider(t *testing.T) string {
+func newProvider(t *testing.T) string { return newSlowProvider(t, 700*time.Millisecond) }
+
+func newSlowProvider(t *testing.T, slow time.Duration) string {
 	t.Helper()
-	psp, err := simulated.NewServer(simulated.ServerConfig{Path: filepath.Join(t.TempDir(), "psp.db"), Slow: 700 * time.Millisecond})
+	psp, err := simulated.NewServer(simulated.ServerConfig{Path: filepath.Join(t.TempDir(), "psp.db"), Slow: slow})
 	must(t, err)
 	server := httptest.NewServer(psp)
 	t.Cleanup(func() { server.CloseClientConnections(); server.Close(); _ = psp.Close() })

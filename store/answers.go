@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -20,6 +21,7 @@ import (
 type Answers struct {
 	client  redis.UniversalClient
 	breaker *gobreaker.CircuitBreaker[string]
+	timeout time.Duration
 	fill    chan copied   // never closed: a Put may come at any moment
 	closing chan struct{} // closed by Close
 	done    chan struct{} // closed when fillLoop has ended
@@ -33,6 +35,14 @@ type copied struct {
 	ttl  time.Duration
 }
 
+// The client would write a line of its own to standard error for every failed dial. What matters is
+// logged here, when the breaker opens and closes.
+func init() { redis.SetLogger(silent{}) }
+
+type silent struct{}
+
+func (silent) Printf(context.Context, string, ...any) {}
+
 // Waits on Redis are short: past them the database is faster. After some failures in a row it is
 // left alone for a moment, and then tried once.
 const (
@@ -44,7 +54,8 @@ const (
 )
 
 // OpenAnswers connects to the Redis of a URL (redis://..., or several addresses of one cluster as
-// redis://host:port?addr=host2:port2). It does not wait for it to answer.
+// redis://host:port?addr=host2:port2). It does not wait for it to answer. A read_timeout in the URL
+// replaces the usual wait for an answer.
 //
 // The client never repeats a command by itself, and honours deadlines while it waits for a reply.
 func OpenAnswers(url string, log *slog.Logger) (*Answers, error) {
@@ -55,7 +66,7 @@ func OpenAnswers(url string, log *slog.Logger) (*Answers, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	a := &Answers{client: redis.NewUniversalClient(options), fill: make(chan copied, fillQueue),
+	a := &Answers{client: redis.NewUniversalClient(options), timeout: options.ReadTimeout, fill: make(chan copied, fillQueue),
 		closing: make(chan struct{}), done: make(chan struct{}), log: log}
 	a.breaker = gobreaker.NewCircuitBreaker[string](gobreaker.Settings{
 		Name: "redis", Timeout: redisPause,
@@ -85,7 +96,8 @@ func redisOptions(url string) (*redis.UniversalOptions, error) {
 		o.DB = single.DB
 	}
 	o.MaxRetries, o.DialerRetries, o.ContextTimeoutEnabled = -1, 1, true
-	o.DialTimeout, o.ReadTimeout, o.WriteTimeout, o.PoolTimeout = redisTimeout, redisTimeout, redisTimeout, redisTimeout
+	timeout := cmp.Or(cluster.ReadTimeout, redisTimeout)
+	o.DialTimeout, o.ReadTimeout, o.WriteTimeout, o.PoolTimeout = timeout, timeout, timeout, timeout
 	return o, nil
 }
 
@@ -116,7 +128,7 @@ type entry struct {
 
 // Get gives the answer of a key, or false when it is not there or Redis is in trouble.
 func (a *Answers) Get(ctx context.Context, s domain.Scope) (domain.Fingerprint, domain.Answer, bool) {
-	ctx, cancel := context.WithTimeout(ctx, redisTimeout)
+	ctx, cancel := context.WithTimeout(ctx, a.timeout)
 	defer cancel()
 	text, err := a.breaker.Execute(func() (string, error) { return a.client.Get(ctx, answerName(s)).Result() })
 	if err != nil {
@@ -175,7 +187,7 @@ func (a *Answers) copy(first copied) {
 		batch = append(batch, <-a.fill)
 	}
 	_, err := a.breaker.Execute(func() (string, error) {
-		ctx, cancel := context.WithTimeout(context.Background(), redisTimeout)
+		ctx, cancel := context.WithTimeout(context.Background(), a.timeout)
 		defer cancel()
 		_, err := a.client.Pipelined(ctx, func(p redis.Pipeliner) error {
 			for _, c := range batch {

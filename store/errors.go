@@ -2,8 +2,12 @@ package store
 
 import (
 	"context"
+	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -98,9 +102,22 @@ func notFound(err error, code, message string) error {
 // IsDown reports whether err means that the database could not be reached or did not answer, as
 // opposed to a request it refused.
 func IsDown(err error) bool {
+	if errors.Is(err, ErrBusy) || errors.Is(err, context.DeadlineExceeded) {
+		return true
+	}
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return strings.HasPrefix(pg.Code, "57P") || strings.HasPrefix(pg.Code, "08") || strings.HasPrefix(pg.Code, "53") || pg.Code == "57014"
 	}
-	connect, _ := errors.AsType[*pgconn.ConnectError](err)
-	return connect != nil || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, ErrBusy)
+	if _, refused := errors.AsType[*pgconn.ConnectError](err); refused {
+		return true
+	}
+	return isBroken(err)
+}
+
+// isBroken reports a connection that broke in use: what its first user sees of a server that went
+// away, before anybody tries to connect again.
+func isBroken(err error) bool {
+	_, network := errors.AsType[net.Error](err)
+	return network || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone)
 }

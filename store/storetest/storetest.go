@@ -67,13 +67,14 @@ func Each(t *testing.T, test func(t *testing.T, d Database)) {
 }
 
 // RedisURL is the Redis that tests may share, never flush. Without TEST_REDIS_URL the test is skipped.
+// Clients are told to be patient with it: a busy machine must not look like a broken Redis.
 func RedisURL(t testing.TB) string {
 	t.Helper()
 	url := os.Getenv("TEST_REDIS_URL")
 	if url == "" {
 		skip(t, "TEST_REDIS_URL is empty; make test starts a Redis")
 	}
-	return url
+	return url + "?read_timeout=20s"
 }
 
 // OwnPostgres starts an empty Postgres that the test may kill.

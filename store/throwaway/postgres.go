@@ -78,13 +78,13 @@ func postgresSettings(home string, o Options) map[string]string {
 	}
 	if !o.Durable {
 		for name, value := range map[string]string{
-			"fsync":              "off",
-			"synchronous_commit": "off",
-			"full_page_writes":   "off",
-			"wal_level":          "minimal",
-			"max_wal_senders":    "0",
-			"min_wal_size":       "32MB", // it may live in memory
-			"max_wal_size":       "256MB",
+			// Not synchronous_commit: a commit that was answered has to survive Kill.
+			"fsync":            "off",
+			"full_page_writes": "off",
+			"wal_level":        "minimal",
+			"max_wal_senders":  "0",
+			"min_wal_size":     "32MB", // it may live in memory
+			"max_wal_size":     "256MB",
 			// Inside our folder, so that nothing outlives a killed owner.
 			"dynamic_shared_memory_type": "mmap",
 		} {

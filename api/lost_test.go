@@ -1,0 +1,216 @@
+package api_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"example.com/eenmaal/api/idempotent"
+	"example.com/eenmaal/store/storetest"
+	"example.com/eenmaal/store/throwaway"
+)
+
+// TestACommitWhoseAnswerWasLostIsReadBack covers T43: the database did it, the connection broke before
+// it could say so. The client gets the answer all the same, and the effect is there once.
+func TestACommitWhoseAnswerWasLostIsReadBack(t *testing.T) {
+	t.Parallel()
+	d := storetest.Postgres(t)
+	var w *wire
+	w, d.URL = newPostgresWire(t, d.URL)
+	d.Pool = 1
+	s := newShop(t, d)
+	for _, c := range []call{{path: "/v1/orders", body: mugOrder}, {path: "/v1/contact-messages", body: contactBody}} {
+		c.key = newKey()
+		wantStatus(t, "to warm up", s.do(c), 201)
+		before := s.effects()
+		c.key = newKey()
+		w.lose.Store(true)
+		got := s.do(c)
+		wantStatus(t, c.path, got, 201)
+		after := s.effects()
+		if after[0]+after[5] != before[0]+before[5]+1 {
+			t.Errorf("%s: effects %v, then %v", c.path, before, after)
+		}
+		wantReplay(t, c.path, got, s.do(c))
+	}
+	if w.lost.Load() != 2 {
+		t.Errorf("%d answers were lost, want 2", w.lost.Load())
+	}
+}
+
+// TestAPaymentSurvivesTheLossOfAnyAnswerOfTheDatabase loses the first, the second, ... answer of a
+// payment's talk with its database.
+func TestAPaymentSurvivesTheLossOfAnyAnswerOfTheDatabase(t *testing.T) {
+	t.Parallel()
+	d := storetest.Postgres(t)
+	var w *wire
+	w, d.URL = newPostgresWire(t, d.URL)
+	d.Pool = 1
+	var f faults
+	s := newShop(t, d, withPlan(f.plan), withRegistry(noMemory))
+	for _, point := range paymentPoints {
+		id, number := s.newOrder()
+		request := call{path: "/v1/payments", key: newKey(), body: payBody(id, "tok_ok")}
+		f.once(point, func(context.Context, string) error { w.lose.Store(true); return nil })
+		final := s.untilFinal(request)
+		wantStatus(t, point, final, 201)
+		w.lose.Store(false)
+		wantReplay(t, point, final, s.untilFinal(request))
+		s.paidOnce(id, number)
+	}
+}
+
+// TestATransportThatSendsAgainByItselfIsADuplicate covers T32: Go's own client repeats a POST that has
+// an Idempotency-Key when a kept connection breaks.
+func TestATransportThatSendsAgainByItselfIsADuplicate(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, d storetest.Database) {
+		s := newShop(t, d)
+		w := newWire(t, strings.TrimPrefix(s.server.URL, "http://"))
+		client := &http.Client{Transport: &http.Transport{}}
+		defer client.CloseIdleConnections()
+		send := func(key string) (int, string) {
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+w.listener.Addr().String()+"/v1/orders", bytes.NewBufferString(mugOrder))
+			must(t, err)
+			req.Header = http.Header{"Content-Type": {"application/json"}, "Authorization": {"Bearer demo-alpha"}, "Idempotency-Key": {key}}
+			resp, err := client.Do(req)
+			must(t, err)
+			defer func() { _ = resp.Body.Close() }()
+			body, err := io.ReadAll(resp.Body)
+			must(t, err)
+			return resp.StatusCode, string(body)
+		}
+		send(newKey())
+		key := newKey()
+		w.lose.Store(true)
+		status, body := send(key)
+		if status != 201 || w.lost.Load() != 1 {
+			t.Fatalf("got %d %s, %d answers lost", status, body, w.lost.Load())
+		}
+		if got := s.count("SELECT count(*) FROM orders"); got != 2 {
+			t.Errorf("orders: got %d, want 2", got)
+		}
+		if got := s.order(key, mugOrder); got.Body != body {
+			t.Errorf("the client has %s, a replay gives %s", body, got.Body)
+		}
+	})
+}
+
+// TestAClientThatHangsUpAnywhereFindsItsAnswerLater covers T56, T03 and T06.
+func TestAClientThatHangsUpAnywhereFindsItsAnswerLater(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, d storetest.Database) {
+		var f faults
+		s := newShop(t, d, withPlan(f.plan))
+		id, number := "", ""
+		try := func(what string, leave func(c call)) {
+			id, number = s.newOrder()
+			c := call{path: "/v1/payments", key: newKey(), body: payBody(id, "tok_ok")}
+			leave(c)
+			final := s.untilFinal(c)
+			wantStatus(t, what, final, 201)
+			wantReplay(t, what, final, s.do(c))
+			s.paidOnce(id, number)
+		}
+		for _, part := range []float64{0.1, 0.5, 0.9, 1} {
+			try("after a part of the request", func(c call) { s.sendPart(c, part) })
+		}
+		for _, point := range paymentPoints {
+			try("at "+point, func(c call) {
+				ctx, hangUp := context.WithCancel(t.Context())
+				defer hangUp()
+				var noticed atomic.Bool
+				f.once(point, func(run context.Context, _ string) error {
+					hangUp()
+					time.Sleep(20 * time.Millisecond) // let the server notice
+					noticed.Store(run.Err() != nil)
+					return nil
+				})
+				if got, err := s.try(ctx, c); err == nil {
+					t.Errorf("at %s: the client was still there: %d", point, got.Status)
+				}
+				if noticed.Load() {
+					t.Errorf("at %s: the run ended with its client", point)
+				}
+			})
+		}
+	})
+}
+
+// sendPart writes a part of a request and closes the connection.
+func (s *shop) sendPart(c call, part float64) {
+	s.t.Helper()
+	req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, s.server.URL+c.path, strings.NewReader(c.body))
+	must(s.t, err)
+	req.Header = http.Header{"Content-Type": {"application/json"}, "Authorization": {"Bearer demo-alpha"}, "Idempotency-Key": {c.key}}
+	var text bytes.Buffer
+	must(s.t, req.Write(&text))
+	conn, err := net.Dial("tcp", strings.TrimPrefix(s.server.URL, "http://")) //nolint:noctx // loopback
+	must(s.t, err)
+	_, err = conn.Write(text.Bytes()[:int(part*float64(text.Len()))])
+	must(s.t, err)
+	must(s.t, conn.Close())
+}
+
+// TestADatabaseThatIsDownStopsEverythingAndLosesNothing covers T60 and T57.
+func TestADatabaseThatIsDownStopsEverythingAndLosesNothing(t *testing.T) {
+	t.Parallel()
+	server := storetest.OwnPostgres(t, throwaway.Options{})
+	s := newShop(t, storetest.Database{Name: "Postgres", URL: server.URL})
+	id, number := s.newOrder()
+	requests := []call{{path: "/v1/orders", body: mugOrder}, {path: "/v1/contact-messages", body: contactBody}, {path: "/v1/payments", body: payBody(id, "tok_ok")}}
+	for i := range requests {
+		requests[i].key = newKey()
+	}
+	before := s.effects()
+	server.Kill()
+	for range 2 {
+		for _, c := range requests {
+			if p := refusal(t, c.path, s.do(c), 503, "store_unavailable"); p.SafeNewKey {
+				t.Error("a new key is called safe")
+			}
+		}
+	}
+	refusal(t, "a read", s.do(call{method: "GET", path: "/v1/orders/" + id}), 503, "store_unavailable")
+	if got := s.charges(number); len(got) != 0 {
+		t.Errorf("charged without a record: %v", got)
+	}
+	must(t, server.Restart())
+	if after := s.effects(); after != before {
+		t.Errorf("effects: %v, then %v", before, after)
+	}
+	for _, c := range requests {
+		final := s.untilFinal(c)
+		wantStatus(t, c.path, final, 201)
+		wantReplay(t, c.path, final, s.do(c))
+	}
+	s.paidOnce(id, number)
+	if got := s.effects(); got[0] != 2 || got[5] != 1 {
+		t.Errorf("effects %v", got)
+	}
+}
+
+// TestAPaymentInFlightWhenTheDatabaseDiesIsFinishedLater: the charge is made, the database is not there
+// to hear of it.
+func TestAPaymentInFlightWhenTheDatabaseDiesIsFinishedLater(t *testing.T) {
+	t.Parallel()
+	server := storetest.OwnPostgres(t, throwaway.Options{})
+	var f faults
+	s := newShop(t, storetest.Database{Name: "Postgres", URL: server.URL}, withPlan(f.plan),
+		withRegistry(idempotent.Config{Lease: 500 * time.Millisecond}))
+	id, number := s.newOrder()
+	request := call{path: "/v1/payments", key: newKey(), body: payBody(id, "tok_ok")}
+	f.once("after_charge", func(context.Context, string) error { server.Kill(); return nil })
+	refusal(t, "while it is down", s.do(request), 503, "store_unavailable")
+	must(t, server.Restart())
+	final := s.untilFinal(request)
+	wantStatus(t, "later", final, 201)
+	wantReplay(t, "and again", final, s.do(request))
+	s.paidOnce(id, number)
+}
