@@ -27,17 +27,22 @@ func (a *API) placeOrder(ctx context.Context, tx *idempotent.Tx, in PlaceOrder) 
 	}
 	order.ID, order.Number, order.Token, order.CreatedAt = newID(), newOrderNumber(), newToken(), tx.Now()
 	tx.InsertOrder(order, tx.Scope)
-	for _, line := range inLockOrder(order.Lines) {
-		tx.TakeStock(line, domain.SoldOut(line))
+	for _, i := range inLockOrder(order.Lines) {
+		tx.TakeStock(order.Lines[i], order.SoldOut(i))
 	}
 	return newOrder(order), nil
 }
 
-// inLockOrder gives the lines in the one order in which all orders lock articles: two orders for the
-// same two articles cannot block each other. The stock comes last in the transaction, since an
-// article that everybody wants is locked until the commit.
-func inLockOrder(lines []domain.Line) []domain.Line {
-	return slices.SortedFunc(slices.Values(lines), func(a, b domain.Line) int { return strings.Compare(a.SKU, b.SKU) })
+// inLockOrder gives the lines' indexes in the one order in which all orders lock articles: two orders
+// for the same two articles cannot block each other. The stock comes last in the transaction, since
+// an article that everybody wants is locked until the commit.
+func inLockOrder(lines []domain.Line) []int {
+	indexes := make([]int, len(lines))
+	for i := range lines {
+		indexes[i] = i
+	}
+	slices.SortFunc(indexes, func(a, b int) int { return strings.Compare(lines[a].SKU, lines[b].SKU) })
+	return indexes
 }
 
 func newOrder(o domain.Order) Order {

@@ -179,9 +179,12 @@ func NewOrder(d OrderDraft, catalogue map[string]Product) (Order, error) {
 	return order, v.err()
 }
 
-// SoldOut is the final refusal for an article of which not enough is left.
-func SoldOut(line Line) *Error {
-	return Errorf(Refused, "sold_out", "Not enough %s left: %d asked.", line.SKU, line.Quantity)
+// SoldOut is the final refusal of an order whose line at this index asks for more than is left.
+func (o Order) SoldOut(index int) *Error {
+	line := o.Lines[index]
+	refusal := Errorf(Refused, "sold_out", "Not enough %s left: %d asked.", line.SKU, line.Quantity)
+	refusal.Fields = []FieldError{{fmt.Sprintf("items[%d]", index), "sold_out", refusal.Message}}
+	return refusal
 }
 
 // validation collects the broken rules of one input.

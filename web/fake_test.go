@@ -136,9 +136,9 @@ func (f *fake) place(c domain.Consumer, in api.PlaceOrder) (out api.Order, made 
 	if err != nil {
 		return out, "", err
 	}
-	for _, line := range order.Lines {
+	for index, line := range order.Lines {
 		if catalogue[line.SKU].Stock < line.Quantity {
-			return out, "", domain.SoldOut(line)
+			return out, "", order.SoldOut(index)
 		}
 	}
 	n := len(f.orders) + 1
