@@ -13,7 +13,7 @@ import (
 // TestEveryChangingRouteIsAnOperation keeps a POST from being mounted beside the engine. Covers S46.
 func TestEveryChangingRouteIsAnOperation(t *testing.T) {
 	t.Parallel()
-	s := newShop(t, storetest.Database{Name: "SQLite", Dir: t.TempDir()})
+	s := newShop(t, storetest.SQLite(t))
 	operations := map[string]bool{}
 	for _, op := range s.registry.Operations() {
 		operations[op.Pattern] = false
@@ -40,7 +40,7 @@ func TestEveryChangingRouteIsAnOperation(t *testing.T) {
 // TestEveryOperationIsCalledTwice keeps the suite of twice_test.go complete.
 func TestEveryOperationIsCalledTwice(t *testing.T) {
 	t.Parallel()
-	s := newShop(t, storetest.Database{Name: "SQLite", Dir: t.TempDir()})
+	s := newShop(t, storetest.SQLite(t))
 	covered := map[string]bool{}
 	for _, e := range examples {
 		covered[e.pattern] = true

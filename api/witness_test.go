@@ -233,7 +233,7 @@ func eachSource(t *testing.T, test func(t *testing.T, s source), options ...shop
 
 func newSource(t *testing.T, d storetest.Database, name string, options []shopOption) source {
 	if d.URL == "" {
-		d.Dir = t.TempDir()
+		d = storetest.SQLite(t)
 	} else {
 		d = storetest.Postgres(t)
 	}

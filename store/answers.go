@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -30,9 +31,10 @@ type Answers struct {
 }
 
 type copied struct {
-	name string
-	text []byte
-	ttl  time.Duration
+	scope  domain.Scope
+	print  domain.Fingerprint
+	answer domain.Answer
+	ttl    time.Duration
 }
 
 // The client would write a line of its own to standard error for every failed dial. What matters is
@@ -51,6 +53,7 @@ const (
 	redisPause    = 2 * time.Second
 	fillQueue     = 1024
 	fillBatch     = 64
+	fillPause     = 5 * time.Millisecond // lets a few answers gather for one round trip
 )
 
 // OpenAnswers connects to the Redis of a URL (redis://..., or several addresses of one cluster as
@@ -96,6 +99,7 @@ func redisOptions(url string) (*redis.UniversalOptions, error) {
 		o.DB = single.DB
 	}
 	o.MaxRetries, o.DialerRetries, o.ContextTimeoutEnabled = -1, 1, true
+	o.Protocol = 2 // version 3 looks for messages that we do not ask for, at every command
 	timeout := cmp.Or(cluster.ReadTimeout, redisTimeout)
 	o.DialTimeout, o.ReadTimeout, o.WriteTimeout, o.PoolTimeout = timeout, timeout, timeout, timeout
 	return o, nil
@@ -117,7 +121,7 @@ type entry struct {
 	Key      string              `json:"k"`
 	Consumer int64               `json:"c"`
 	Endpoint int16               `json:"e"`
-	Sum      [32]byte            `json:"f"`
+	Sum      []byte              `json:"f"`
 	Fields   []byte              `json:"fs"`
 	Status   int                 `json:"s"`
 	Header   map[string][]string `json:"h"`
@@ -135,22 +139,17 @@ func (a *Answers) Get(ctx context.Context, s domain.Scope) (domain.Fingerprint, 
 		return domain.Fingerprint{}, domain.Answer{}, false
 	}
 	var e entry
-	if json.Unmarshal([]byte(text), &e) != nil || e.Key != keyID(s) || e.Consumer != s.Consumer || e.Endpoint != s.Endpoint || e.At == 0 {
+	if json.Unmarshal([]byte(text), &e) != nil || e.Key != keyID(s) || e.Consumer != s.Consumer || e.Endpoint != s.Endpoint || e.At == 0 || len(e.Sum) != sha256.Size {
 		a.log.Warn("refused a copied answer that is not this key's", "key", s.Key.Short())
 		return domain.Fingerprint{}, domain.Answer{}, false
 	}
-	return domain.Fingerprint{Sum: e.Sum, Fields: e.Fields},
+	return domain.Fingerprint{Sum: [32]byte(e.Sum), Fields: e.Fields},
 		domain.Answer{Status: e.Status, Header: e.Header, Body: e.Body, Request: e.Request, At: time.UnixMicro(e.At).UTC()}, true
 }
 
 // Put queues a finished answer to be copied. It never waits: when the queue is full, the answer is
 // left out.
 func (a *Answers) Put(s domain.Scope, f domain.Fingerprint, answer domain.Answer, ttl time.Duration) {
-	text, err := json.Marshal(entry{keyID(s), s.Consumer, s.Endpoint, f.Sum, f.Fields,
-		answer.Status, answer.Header, answer.Body, answer.Request, answer.At.UnixMicro()})
-	if err != nil {
-		return
-	}
 	select {
 	case <-a.closing:
 		a.dropped.Add(1)
@@ -158,7 +157,7 @@ func (a *Answers) Put(s domain.Scope, f domain.Fingerprint, answer domain.Answer
 	default:
 	}
 	select {
-	case a.fill <- copied{answerName(s), text, ttl}:
+	case a.fill <- copied{s, f, answer, ttl}:
 	default:
 		a.dropped.Add(1)
 	}
@@ -170,6 +169,10 @@ func (a *Answers) fillLoop() {
 	for {
 		select {
 		case first := <-a.fill:
+			select {
+			case <-time.After(fillPause):
+			case <-a.closing:
+			}
 			a.copy(first)
 		case <-a.closing:
 			for len(a.fill) > 0 {
@@ -191,7 +194,7 @@ func (a *Answers) copy(first copied) {
 		defer cancel()
 		_, err := a.client.Pipelined(ctx, func(p redis.Pipeliner) error {
 			for _, c := range batch {
-				p.Set(ctx, c.name, c.text, c.ttl)
+				p.Set(ctx, answerName(c.scope), c.text(), c.ttl)
 			}
 			return nil
 		})
@@ -200,6 +203,13 @@ func (a *Answers) copy(first copied) {
 	if err != nil {
 		a.dropped.Add(int64(len(batch)))
 	}
+}
+
+// text is what is kept: marshalling it cannot fail, since it holds no more than text and numbers.
+func (c copied) text() []byte {
+	text, _ := json.Marshal(entry{keyID(c.scope), c.scope.Consumer, c.scope.Endpoint, c.print.Sum[:], c.print.Fields,
+		c.answer.Status, c.answer.Header, c.answer.Body, c.answer.Request, c.answer.At.UnixMicro()})
+	return text
 }
 
 // answerName keeps everything of one key in one slot of a cluster.

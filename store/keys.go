@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"net/http"
 	"net/textproto"
@@ -25,44 +26,59 @@ var (
 	ErrLeaseLost = errors.New("the lease on the key was lost")
 )
 
-// keyRow maps to idempotency_keys. Times are microseconds; zero is never.
+// keyRow is a row of idempotency_keys. Times are microseconds; zero is never.
 type keyRow struct {
-	CreatedAt, LeaseLeft, DoneAt int64
-	State                        int16
-	Status                       int
-	Attempt                      int64
-	RequestID                    string
-	Fingerprint, Fields          []byte
-	Header                       string
-	Body                         []byte
-	Resource                     string
-	Steps                        []byte
+	createdAt, leaseLeft, doneAt int64
+	state                        int16
+	status                       int
+	attempt                      int64
+	requestID                    string
+	fingerprint, fields          []byte
+	header                       string
+	body                         []byte
+	resource                     string
+	steps                        []byte
 }
 
-// Claim reads the record of a key. found is false when the key was never used in this scope.
+const selectKey = `SELECT created_at, lease_until - (NOW_MICROS), done_at, state, status, attempt, request_id, fingerprint,
+	fields, header, body, resource, steps FROM idempotency_keys WHERE key = ? AND consumer_id = ? AND endpoint_id = ?`
+
+var (
+	selectKeyPostgres = strings.Replace(selectKey, "NOW_MICROS", postgresDialect.micros, 1)
+	selectKeySQLite   = strings.Replace(selectKey, "NOW_MICROS", sqliteDialect.micros, 1)
+)
+
+// Claim reads the record of a key. found is false when the key was never used in this scope. Every
+// replay that is nowhere else comes here, so the row is scanned without gorm's reflection.
 func (db *DB) Claim(ctx context.Context, s domain.Scope) (claim domain.Claim, found bool, err error) {
-	var rows []keyRow
-	err = db.gorm.WithContext(ctx).Raw(`SELECT created_at, lease_until - `+db.dialect.micros+` AS lease_left, done_at,
-			state, status, attempt, request_id, fingerprint, fields, header, body, resource, steps
-		FROM idempotency_keys WHERE key = ? AND consumer_id = ? AND endpoint_id = ?`,
-		keyID(s), s.Consumer, s.Endpoint).Scan(&rows).Error
-	if err != nil || len(rows) == 0 {
+	query := selectKeySQLite
+	if db.dialect.postgres {
+		query = selectKeyPostgres
+	}
+	var r keyRow
+	err = db.sql.QueryRowContext(ctx, db.dialect.placeholders(query), keyID(s), s.Consumer, s.Endpoint).Scan(
+		&r.createdAt, &r.leaseLeft, &r.doneAt, &r.state, &r.status, &r.attempt, &r.requestID, &r.fingerprint,
+		&r.fields, &r.header, &r.body, &r.resource, &r.steps)
+	if errors.Is(err, sql.ErrNoRows) {
+		return domain.Claim{}, false, nil
+	}
+	if err != nil {
 		return domain.Claim{}, false, err
 	}
-	return rows[0].claim(), true, nil
+	return r.claim(), true, nil
 }
 
 func (r keyRow) claim() domain.Claim {
 	c := domain.Claim{
-		State: domain.State(r.State), Attempt: r.Attempt, Resource: r.Resource, Steps: r.Steps,
-		LeaseLeft:   time.Duration(r.LeaseLeft) * time.Microsecond,
-		Fingerprint: domain.Fingerprint{Sum: [32]byte(r.Fingerprint), Fields: r.Fields},
-		FirstSeen:   time.UnixMicro(r.CreatedAt).UTC(),
+		State: domain.State(r.state), Attempt: r.attempt, Resource: r.resource, Steps: r.steps,
+		LeaseLeft:   time.Duration(r.leaseLeft) * time.Microsecond,
+		Fingerprint: domain.Fingerprint{Sum: [32]byte(r.fingerprint), Fields: r.fields},
+		FirstSeen:   time.UnixMicro(r.createdAt).UTC(),
 	}
-	if r.DoneAt != 0 {
+	if r.doneAt != 0 {
 		c.Answer = domain.Answer{
-			Status: r.Status, Header: parseHeader(r.Header), Body: r.Body,
-			Request: r.RequestID, At: time.UnixMicro(r.DoneAt).UTC(),
+			Status: r.status, Header: parseHeader(r.header), Body: r.body,
+			Request: r.requestID, At: time.UnixMicro(r.doneAt).UTC(),
 		}
 	}
 	return c

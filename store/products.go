@@ -6,6 +6,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"gorm.io/gorm"
@@ -46,11 +47,17 @@ func (db *DB) Products(ctx context.Context) ([]domain.Product, error) {
 // checks its price again and drops the list when it was.
 type priceList struct {
 	products atomic.Pointer[map[string]domain.Product]
+	reading  sync.Mutex // many orders that find no list read the table once
 }
 
 // Prices gives the catalogue by SKU, possibly a little old; its Stock means nothing. An order made
 // with an old price fails with ErrStale, after which Prices is fresh.
 func (db *DB) Prices(ctx context.Context) (map[string]domain.Product, error) {
+	if known := db.prices.products.Load(); known != nil {
+		return *known, nil
+	}
+	db.prices.reading.Lock()
+	defer db.prices.reading.Unlock()
 	if known := db.prices.products.Load(); known != nil {
 		return *known, nil
 	}

@@ -159,14 +159,20 @@ func (o *Operation[In, Out]) lead(ctx context.Context, fl *flight, cmd command[I
 	defer cancel()
 	reply, err := o.recovered(ctx, cmd)
 	if err == nil {
-		o.registry.cache.put(cmd.scope, cmd.print, reply.Answer)
-		if o.registry.cfg.Answers != nil {
-			o.registry.cfg.Answers.Put(cmd.scope, cmd.print, reply.Answer, o.TTL)
-		}
+		o.remember(cmd, reply)
 	} else {
 		err = o.public(cmd, err)
 	}
 	o.registry.flights.land(cmd.scope, fl, reply, err)
+}
+
+// remember keeps a final answer where the next replay finds it fastest. What was read from the copy
+// is in the copy already.
+func (o *Operation[In, Out]) remember(cmd command[In], reply Reply) {
+	o.registry.cache.put(cmd.scope, cmd.print, reply.Answer)
+	if o.registry.cfg.Answers != nil && !reply.copied {
+		o.registry.cfg.Answers.Put(cmd.scope, cmd.print, reply.Answer, reply.Expires.Sub(o.registry.cfg.DB.Now()))
+	}
 }
 
 func (o *Operation[In, Out]) recovered(ctx context.Context, cmd command[In]) (reply Reply, err error) {
@@ -238,6 +244,7 @@ func (o *Operation[In, Out]) copied(ctx context.Context, cmd command[In]) (Reply
 		return Reply{}, false, nil
 	}
 	reply, err := o.replay(print, answer, cmd)
+	reply.copied = true
 	return reply, true, err
 }
 

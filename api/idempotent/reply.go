@@ -11,4 +11,5 @@ type Reply struct {
 	Answer   domain.Answer
 	Replayed bool      // an earlier request made it; this one had no effect
 	Expires  time.Time // until when it is replayed
+	copied   bool      // it came from Config.Answers
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -58,7 +59,7 @@ func (d Database) Open(t testing.TB, now func() time.Time) *store.DB {
 func Each(t *testing.T, test func(t *testing.T, d Database)) {
 	t.Run("SQLite", func(t *testing.T) {
 		t.Parallel()
-		test(t, Database{Name: "SQLite", Dir: t.TempDir()})
+		test(t, SQLite(t))
 	})
 	t.Run("Postgres", func(t *testing.T) {
 		t.Parallel()
@@ -125,6 +126,38 @@ var (
 	made     atomic.Int64
 	template = sync.OnceValues(makeTemplate)
 )
+
+// SQLite makes an empty migrated file, copied from one that was migrated once per test binary.
+func SQLite(t testing.TB) Database {
+	t.Helper()
+	file, err := migratedFile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, sqliteFile), file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return Database{Name: "SQLite", Dir: dir}
+}
+
+const sqliteFile = "eenmaal.db"
+
+var migratedFile = sync.OnceValues(func() ([]byte, error) {
+	dir, err := os.MkdirTemp("", "eenmaal-template")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = os.RemoveAll(dir) }() // a temporary folder
+	db, err := store.Open(context.Background(), store.Config{Dir: dir})
+	if err != nil {
+		return nil, err
+	}
+	if err := db.Close(); err != nil { // moves the write-ahead log into the file
+		return nil, err
+	}
+	return os.ReadFile(filepath.Join(dir, sqliteFile))
+})
 
 // Postgres makes an empty migrated database, copied from one that was migrated once per test binary.
 func Postgres(t testing.TB) Database {

@@ -102,7 +102,7 @@ func chargeError(reference string, doubt, last error) error {
 	case doubt == nil || errors.Is(last, doubt):
 		return fmt.Errorf("charge %s: %w", reference, last)
 	default:
-		return fmt.Errorf("charge %s: %w (last try: %w)", reference, doubt, last)
+		return fmt.Errorf("charge %s: %w (last try: %s)", reference, doubt, last.Error())
 	}
 }
 
