@@ -17,7 +17,7 @@ func TestKeysCarryTheTimeTheyWereMade(t *testing.T) {
 	if got, ok := key.Time(); !ok || !got.Equal(at) {
 		t.Errorf("the key says %v, want %v", got, at)
 	}
-	if NewKey(at) == NewKey(at) {
+	if one, other := NewKey(at), NewKey(at); one == other {
 		t.Error("two keys of one moment are equal")
 	}
 	if !IsFlow(NewKey(at)) || !IsFlow(NewFlow()) {
