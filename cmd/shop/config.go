@@ -21,7 +21,7 @@ type Config struct {
 	DatabaseURL  string `env:"DATABASE_URL" desc:"postgres://...; empty: SQLite in DATA_DIR"`
 	DatabasePool int    `env:"DATABASE_POOL" envDefault:"16" desc:"connections to Postgres"`
 	DataDir      string `env:"DATA_DIR" envDefault:"./data" desc:"folder of the SQLite file and of the simulated provider's ledger"`
-	RedisURL     string `env:"REDIS_URL" desc:"redis://...; a copy of finished answers, never needed; empty: none"`
+	RedisURL     string `env:"REDIS_URL" desc:"redis://...; a copy of finished answers, never needed; one Redis database per shop; empty: none"`
 
 	PSP    string `env:"PSP" envDefault:"simulated" desc:"payment provider; this release has simulated"`
 	PSPURL string `env:"PSP_URL" desc:"address of the simulated provider when it runs elsewhere; empty: in this process"`
