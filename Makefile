@@ -11,9 +11,12 @@ help: ## list the targets
 run: ## the whole shop in one process, on SQLite; needs nothing but Go
 	go run ./cmd/shop
 
+# The browser tests come last and alone: they measure what a person would see, and
+# compilers running beside them would slow that down. They run the binary, so the
+# race detector has nothing to look at in them.
 test: ## every test; installs Postgres, Redis and Chromium when missing
 	.ci/install-services
-	go run ./cmd/withservices -- go test -race -timeout 30m $(TESTFLAGS) ./...
+	go run ./cmd/withservices -- sh -c 'go test -race -timeout 30m $(TESTFLAGS) $$(go list ./... | grep -v /e2e$$) && go test -timeout 40m $(TESTFLAGS) ./e2e'
 
 lint: .tools/golangci-lint ## gofmt, go vet and golangci-lint
 	@unformatted=$$(git ls-files '*.go' ':!*_templ.go' | xargs gofmt -l); \

@@ -10,11 +10,6 @@ import (
 	"example.com/eenmaal/web/ui"
 )
 
-func (v visit) lastMethod() domain.PaymentMethod {
-	p, _ := v.last()
-	return p.Method
-}
-
 // choose takes the customer's explicit choice to pay once more, and makes the key of that payment. The
 // form names the key of the payment that ended. A form sent twice finds that key replaced and makes no
 // other; one that is older still is shown the page as it is now.
