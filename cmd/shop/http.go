@@ -25,7 +25,9 @@ func newServer(h http.Handler) *http.Server {
 }
 
 // handler is everything this process answers.
-func (a *app) handler() http.Handler {
+func (a *app) handler() http.Handler { return sameOriginForms(a.routes()) }
+
+func (a *app) routes() *gin.Engine {
 	gin.SetMode(gin.ReleaseMode)
 	engine := gin.New()
 	engine.HandleMethodNotAllowed = true
@@ -47,7 +49,7 @@ func (a *app) handler() http.Handler {
 	engine.NoMethod(func(c *gin.Context) {
 		c.Data(http.StatusMethodNotAllowed, "text/plain; charset=utf-8", []byte("This address does not take "+c.Request.Method+".\n"))
 	})
-	return sameOriginForms(engine)
+	return engine
 }
 
 // sameOriginForms refuses forms that another site sends. Calls with a bearer key carry no cookie to
