@@ -233,7 +233,7 @@ func TestB23_TwoTabsOnTwoProcessesPayOnce(t *testing.T) {
 	first := w.visitor()
 	first.toReview("tok_ok")
 	second := first.another()
-	second.base = side.url
+	second.base, second.front = side.url, side
 	second.open(first.path())
 	if a, b := first.keys(), second.keys(); a != b {
 		t.Errorf("the processes show the keys %s and %s, want the same", a, b)

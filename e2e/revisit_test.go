@@ -224,6 +224,7 @@ func TestB41_ANewOrderFromAPaidCheckout(t *testing.T) {
 		b.shows("order-paid")
 		b.back()
 		b.shows("already-paid")
+		w.front.on("/checkout", -1, holdAnswer(800*time.Millisecond))
 		b.doubleClick("new-order") // begins one checkout
 		b.shows("details-form")
 		if got := b.value("email"); got != "sanne@example.nl" {

@@ -28,6 +28,8 @@ type tab struct {
 	ctx    context.Context //nolint:containedctx // how chromedp holds a tab
 	base   string          // the shop's address
 	prefix string          // of the language: "" or "/nl"
+	front  *proxy          // in front of the shop
+	plain  bool            // runs no scripts
 
 	mu       sync.Mutex
 	troubles []string // what no page may do: foreign requests, violated policies, failing scripts
@@ -35,7 +37,7 @@ type tab struct {
 }
 
 // visitor is a browser window of somebody new.
-func (w *world) visitor() *tab { w.t.Helper(); return newTab(w.t, browser, w.front.url, true) }
+func (w *world) visitor() *tab { w.t.Helper(); return newTab(w.t, browser, w.front, true) }
 
 // visitorWithMemory has a browser whose Back restores a page as it was left, forms and all.
 func (w *world) visitorWithMemory() *tab {
@@ -44,18 +46,18 @@ func (w *world) visitorWithMemory() *tab {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return newTab(w.t, other, w.front.url, true)
+	return newTab(w.t, other, w.front, true)
 }
 
 // another opens a second tab of the same visitor.
 func (b *tab) another() *tab {
 	b.t.Helper()
-	second := newTab(b.t, b.ctx, b.base, false)
+	second := newTab(b.t, b.ctx, b.front, false)
 	second.prefix = b.prefix
 	return second
 }
 
-func newTab(t *testing.T, parent context.Context, base string, person bool) *tab {
+func newTab(t *testing.T, parent context.Context, front *proxy, person bool) *tab {
 	t.Helper()
 	var options []chromedp.ContextOption
 	if person {
@@ -65,7 +67,7 @@ func newTab(t *testing.T, parent context.Context, base string, person bool) *tab
 	t.Cleanup(cancel)
 	ctx, stop := context.WithTimeout(ctx, 4*time.Minute) // no test waits longer for one tab
 	t.Cleanup(stop)
-	b := &tab{t: t, ctx: ctx, base: base}
+	b := &tab{t: t, ctx: ctx, base: front.url, front: front}
 	b.do(chromedp.EmulateViewport(1200, 900))
 	call(b, network.Enable, network.EnableParams{})
 	b.watch()
@@ -163,6 +165,7 @@ func call[P, R any](b *tab, command cdp.Command[P, R], params P) R {
 func (b *tab) withoutScripts() *tab {
 	b.t.Helper()
 	call(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+	b.plain = true
 	return b
 }
 
@@ -282,18 +285,28 @@ func (b *tab) click(id string) {
 func (b *tab) clicks(id string, times int, pause time.Duration) {
 	b.t.Helper()
 	x, y := b.point(id)
+	sent := b.front.count("")
 	for i := range times {
 		count := 1
 		if i > 0 {
 			time.Sleep(pause)
+			b.awaitPost(sent)
 			if pause < 500*time.Millisecond {
 				count = i + 1
 			}
 		}
 		// No reply is waited for: the page may be leaving.
-		ctx, cancel := context.WithTimeout(b.ctx, time.Second)
+		ctx, cancel := context.WithTimeout(b.ctx, 5*time.Second)
 		_ = chromedp.Do(ctx, chromedp.MouseClickXY(x, y, chromedp.ClickCount(count)))
 		cancel()
+	}
+}
+
+// awaitPost waits, in a browser without scripts, until the server has seen more POSTs than before. On a
+// busy machine a browser would otherwise make one of two presses, and there would be nothing to test.
+func (b *tab) awaitPost(before int) {
+	for end := time.Now().Add(5 * time.Second); b.plain && b.front.count("") <= before && time.Now().Before(end); {
+		time.Sleep(20 * time.Millisecond)
 	}
 }
 
