@@ -17,27 +17,30 @@ var (
 	errAmount  = errors.New("amounts differ")
 )
 
-// confirmation is the mail that says an order is paid, in the order's language.
-func (a *API) confirmation(o domain.Order, now time.Time) domain.Mail {
-	id := newID()
-	link := a.baseURL + "/orders/" + o.Number + "?t=" + url.QueryEscape(o.Token)
-	subject := "Your order " + o.Number + " is paid"
-	text := "Thank you. Your order " + o.Number + " is paid:\n\n" + linesOf(o, ".") + "\n\nSee your order: " + link + "\n"
-	if o.Language == "nl" {
-		link = a.baseURL + "/nl/orders/" + o.Number + "?t=" + url.QueryEscape(o.Token)
-		subject = "Je bestelling " + o.Number + " is betaald"
-		text = "Dank je wel. Je bestelling " + o.Number + " is betaald:\n\n" + linesOf(o, ",") + "\n\nBekijk je bestelling: " + link + "\n"
-	}
-	return domain.Mail{ID: id, MessageID: id + "@" + a.host(), Kind: "order_paid", About: o.ID, To: o.Email,
-		Subject: subject, Text: text, CreatedAt: now}
+// mailWords are the sentences of a mail in one language; %s is the order's number.
+type mailWords struct{ path, subject, thanks, delivery, total, link, point string }
+
+var confirmationWords = map[string]mailWords{
+	"en": {"/orders/", "Your order %s is paid", "Thank you. Your order %s is paid:", "Delivery", "Total including VAT", "See your order:", "."},
+	"nl": {"/nl/orders/", "Je bestelling %s is betaald", "Dank je wel. Je bestelling %s is betaald:", "Bezorging", "Totaal inclusief btw", "Bekijk je bestelling:", ","},
 }
 
-func linesOf(o domain.Order, point string) string {
+// confirmation is the mail that says an order is paid, in the order's language.
+func (a *API) confirmation(o domain.Order, now time.Time) domain.Mail {
+	id, w := newID(), confirmationWords[o.Language]
+	link := a.baseURL + w.path + o.Number + "?t=" + url.QueryEscape(o.Token)
+	text := fmt.Sprintf(w.thanks+"\n\n%s\n\n%s %s\n", o.Number, linesOf(o, w), w.link, link)
+	return domain.Mail{ID: id, MessageID: id + "@" + a.host(), Kind: "order_paid", About: o.ID, To: o.Email,
+		Subject: fmt.Sprintf(w.subject, o.Number), Text: text, CreatedAt: now}
+}
+
+// linesOf lists what the total is made of.
+func linesOf(o domain.Order, w mailWords) string {
 	var b strings.Builder
 	for _, l := range o.Lines {
-		fmt.Fprintf(&b, "%d x %s  %s\n", l.Quantity, l.Name, cents(l.Total(), point))
+		fmt.Fprintf(&b, "%d x %s  %s\n", l.Quantity, l.Name, cents(l.Total(), w.point))
 	}
-	fmt.Fprintf(&b, "%s %s", map[string]string{".": "Total", ",": "Totaal"}[point], cents(o.Total, point))
+	fmt.Fprintf(&b, "%s  %s\n%s  %s", w.delivery, cents(o.Shipping, w.point), w.total, cents(o.Total, w.point))
 	return b.String()
 }
 

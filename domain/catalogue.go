@@ -7,13 +7,13 @@ func DemoCatalogue() []Product {
 		return Product{SKU: sku, Name: name, Price: EUR(cents), Stock: stock}
 	}
 	return []Product{
-		article("mug", "Mug", 1850, 1000),
-		article("teapot", "Teapot", 5400, 1000),
-		article("bowl", "Bowl", 3200, 1000),
-		article("vase", "Vase", 4100, 1000),
-		article("lamp", "Table lamp", 8900, 3),
-		article("notebook", "Notebook", 1450, 1000),
-		article("candle", "Candle", 1250, 1000),
-		article("plate", "Plate", 2400, 1000),
+		article("mug", "Early Mug", 1850, 1000),
+		article("teapot", "Patience Teapot", 5400, 1000),
+		article("bowl", "Sharing Bowl", 3200, 1000),
+		article("vase", "Single Vase", 4100, 1000),
+		article("lamp", "Evening Lamp", 8900, 3),
+		article("notebook", "Notebook Once", 1450, 1000),
+		article("candle", "Quiet Candle", 1250, 1000),
+		article("plate", "Daily Plate", 2400, 1000),
 	}
 }

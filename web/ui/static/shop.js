@@ -133,7 +133,7 @@ async function submit(form, button) {
   setBusy(form, button);
   const quiet = narrate(form);
   const final = await send(form, new URLSearchParams(data), key);
-  if (!final && form.dataset.statusUrl) { location.assign(form.dataset.statusUrl); return; }
+  if (!final && form.dataset.statusUrl && navigator.onLine) { location.assign(form.dataset.statusUrl); return; }
   if (final?.answer.redirected) { location.assign(final.answer.url); return; }
   quiet();
   setReady(form);
