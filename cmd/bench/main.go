@@ -49,11 +49,12 @@ type plan struct {
 	rounds int
 	slice  time.Duration
 	starts int // of the built shop
+	storms int // keys that are sent several times at once
 }
 
 var (
-	quick = plan{rounds: 5, slice: 500 * time.Millisecond, starts: 5}
-	long  = plan{rounds: 9, slice: 2 * time.Second, starts: 9}
+	quick = plan{rounds: 5, slice: 500 * time.Millisecond, starts: 5, storms: 1000}
+	long  = plan{rounds: 9, slice: 2 * time.Second, starts: 9, storms: 10_000}
 )
 
 // bench is one run of this program.
@@ -77,6 +78,7 @@ var suites = []suite{
 	{"orders", (*bench).orders},
 	{"replay", (*bench).replay},
 	{"fairness", (*bench).fairness},
+	{"storm", (*bench).storms},
 	{"commits", (*bench).commits},
 	{"sqlite", (*bench).sqlite},
 	{"start", (*bench).start},
