@@ -342,12 +342,9 @@ func TestB12_OfflineDuringThePayment(t *testing.T) {
 		b.until(find("pay") + ".ariaDisabled === 'true'")
 		b.offline(true)
 		eventually(t, patience, func() string { return "an order is paid" }, func() bool { return w.counts() == once })
-		time.Sleep(2 * time.Second)
-		b.offline(false)
+		b.until("document.querySelector('[data-wait]').textContent.includes('We do not know yet')")
 		w.front.heal()
-		if b.js("location.protocol") == "chrome-error:" {
-			b.reloadError()
-		}
+		b.offline(false)
 		b.shows("order-paid")
 		w.wants(once)
 	})

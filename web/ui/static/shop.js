@@ -133,7 +133,7 @@ async function submit(form, button) {
   setBusy(form, button);
   const quiet = narrate(form);
   const final = await send(form, new URLSearchParams(data), key);
-  if (!final && form.dataset.statusUrl && navigator.onLine) { location.assign(form.dataset.statusUrl); return; }
+  if (!final && form.dataset.statusUrl) { seeStatus(form); return; }
   if (final?.answer.redirected) { location.assign(final.answer.url); return; }
   quiet();
   setReady(form);
@@ -150,6 +150,13 @@ function show(html) {
   ready();
   scrollTo(0, 0);
   focusMessage();
+}
+
+// The status page tells what came of it. Without a network it cannot be shown, so it waits for one.
+function seeStatus(form) {
+  if (navigator.onLine) { location.assign(form.dataset.statusUrl); return; }
+  tell(form, form.dataset.unknown);
+  addEventListener("online", () => location.assign(form.dataset.statusUrl), { once: true });
 }
 
 function focusMessage() {
