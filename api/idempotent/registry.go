@@ -103,8 +103,8 @@ type Described struct {
 // Operations lists all registered operations in the order of their registration.
 func (r *Registry) Operations() []Described { return slices.Clone(r.operations) }
 
-// Bind gives every operation its lasting number in the database. It is called once, after all
-// operations are registered and before any is used.
+// bind gives a pattern its lasting number in the database: keys are scoped by it, so it survives
+// restarts and is the same in every replica.
 func (r *Registry) bind(ctx context.Context, pattern string) (int16, error) {
 	numbers, err := r.cfg.DB.Endpoints(ctx, []string{pattern})
 	return numbers[pattern], err
