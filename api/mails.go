@@ -1,20 +1,12 @@
 package api
 
 import (
-	"errors"
 	"fmt"
 	"net/url"
 	"strings"
 	"time"
 
 	"example.com/eenmaal/domain"
-)
-
-const noteTimeout = 2 * time.Second
-
-var (
-	errSettled = errors.New("the payment or its order was settled by somebody else")
-	errAmount  = errors.New("amounts differ")
 )
 
 // mailWords are the sentences of a mail in one language; %s is the order's number.

@@ -4,12 +4,21 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"time"
 
 	"github.com/gin-gonic/gin"
 	"github.com/google/uuid"
 
 	"example.com/eenmaal/api/idempotent"
 	"example.com/eenmaal/domain"
+)
+
+// noteTimeout bounds writing down that a charge's outcome is unknown, after the run's own time is up.
+const noteTimeout = 2 * time.Second
+
+var (
+	errSettled = errors.New("the payment or its order was settled by somebody else")
+	errAmount  = errors.New("amounts differ")
 )
 
 // payOrder charges the order's total. The payment is kept before the provider is called and settled

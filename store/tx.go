@@ -40,9 +40,6 @@ func (db *DB) Begin() *Tx { return &Tx{db: db} }
 // Now is the database's clock of record.
 func (tx *Tx) Now() time.Time { return tx.db.Now() }
 
-// DB gives the reads.
-func (tx *Tx) DB() *DB { return tx.db }
-
 func (tx *Tx) queue(query string, args ...any) *write {
 	tx.writes = append(tx.writes, write{query: query, args: args})
 	return &tx.writes[len(tx.writes)-1]

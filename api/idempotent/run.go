@@ -53,9 +53,6 @@ func resume(op Described, r *Registry, key store.NewKey, claim domain.Claim) (*R
 // Resumed reports whether an earlier attempt may have made outside calls already.
 func (r *Run) Resumed() bool { return r.resumed }
 
-// Scope is the key this run works for.
-func (r *Run) Scope() domain.Scope { return r.key.Scope }
-
 func (r *Run) begin() *Tx { return &Tx{Tx: r.registry.cfg.DB.Begin(), Scope: r.key.Scope} }
 
 // maxStale is how often a step is decided anew because what it had read changed before its commit.
