@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -26,7 +25,6 @@ type Answers struct {
 	fill    chan copied   // never closed: a Put may come at any moment
 	closing chan struct{} // closed by Close
 	done    chan struct{} // closed when fillLoop has ended
-	dropped atomic.Int64
 	log     *slog.Logger
 }
 
@@ -152,14 +150,12 @@ func (a *Answers) Get(ctx context.Context, s domain.Scope) (domain.Fingerprint, 
 func (a *Answers) Put(s domain.Scope, f domain.Fingerprint, answer domain.Answer, ttl time.Duration) {
 	select {
 	case <-a.closing:
-		a.dropped.Add(1)
 		return
 	default:
 	}
 	select {
 	case a.fill <- copied{s, f, answer, ttl}:
-	default:
-		a.dropped.Add(1)
+	default: // left out: its replays cost a query
 	}
 }
 
@@ -183,13 +179,14 @@ func (a *Answers) fillLoop() {
 	}
 }
 
-// copy sends an answer and others that wait behind it in one round trip.
+// copy sends an answer and others that wait behind it in one round trip. An error is for the breaker
+// alone: what was not copied costs a query.
 func (a *Answers) copy(first copied) {
 	batch := []copied{first}
 	for len(batch) < fillBatch && len(a.fill) > 0 {
 		batch = append(batch, <-a.fill)
 	}
-	_, err := a.breaker.Execute(func() (string, error) {
+	_, _ = a.breaker.Execute(func() (string, error) {
 		ctx, cancel := context.WithTimeout(context.Background(), a.timeout)
 		defer cancel()
 		_, err := a.client.Pipelined(ctx, func(p redis.Pipeliner) error {
@@ -200,9 +197,6 @@ func (a *Answers) copy(first copied) {
 		})
 		return "", err
 	})
-	if err != nil {
-		a.dropped.Add(int64(len(batch)))
-	}
 }
 
 // text is what is kept: marshalling it cannot fail, since it holds no more than text and numbers.
