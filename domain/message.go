@@ -1,6 +1,7 @@
 package domain
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -60,4 +61,10 @@ type Mail struct {
 	Text      string
 	CreatedAt time.Time
 	SentAt    time.Time // zero until a server accepted it, or for ever when no server is configured
+}
+
+// Mailer sends one mail. It may be called again for the same mail; the Message-ID stays the same, so
+// a receiver can tell.
+type Mailer interface {
+	Send(ctx context.Context, m Mail) error
 }

@@ -38,6 +38,9 @@ var uniqueColumns = map[string]string{
 	"payments_once_per_key":       "payments.key, payments.consumer_id",
 	"payments_one_live_per_order": "payments.order_id",
 	"messages_once_per_key":       "messages.key, messages.consumer_id",
+	"modifications_once_per_key":  "modifications.key, modifications.consumer_id, modifications.kind",
+	"cancellations_order_id_key":  "cancellations.order_id",
+	"inbox_once_per_event":        "inbox.provider, inbox.event_id",
 }
 
 func violates(err error, constraint string) bool {

@@ -8,31 +8,51 @@ import (
 )
 
 type paymentRow struct {
-	ID        string
-	OrderID   string
-	Status    string
-	Method    string
-	Amount    int64
-	Currency  string
-	ChargeID  string
-	CreatedAt time.Time
+	ID              string
+	OrderID         string
+	Status          string
+	Method          string
+	Amount          int64
+	Captured        int64
+	Refunded        int64
+	Currency        string
+	Manual          bool
+	ProviderKey     string
+	ChargeID        string
+	RedirectURL     string
+	ProviderVersion int64
+	Revision        int64
+	CreatedAt       time.Time
 }
 
 func (r paymentRow) payment() domain.Payment {
+	money := func(amount int64) domain.Money { return domain.Money{Amount: amount, Currency: r.Currency} }
 	return domain.Payment{
 		ID: r.ID, OrderID: r.OrderID, Status: domain.PaymentStatus(r.Status), Method: domain.PaymentMethod{Type: r.Method},
-		Amount: domain.Money{Amount: r.Amount, Currency: r.Currency}, ChargeID: r.ChargeID, CreatedAt: r.CreatedAt.UTC(),
+		Amount: money(r.Amount), Captured: money(r.Captured), Refunded: money(r.Refunded), Manual: r.Manual,
+		ProviderKey: r.ProviderKey, ChargeID: r.ChargeID, RedirectURL: r.RedirectURL,
+		Version: r.ProviderVersion, Revision: r.Revision, CreatedAt: r.CreatedAt.UTC(),
 	}
 }
 
 // Payment reads one payment by its id.
 func (db *DB) Payment(ctx context.Context, id string) (domain.Payment, error) {
+	return db.paymentWhere(ctx, "id = ?", id)
+}
+
+// PaymentByProviderKey reads the payment whose charge was asked for with this key. It is found also
+// before the charge's id is known here.
+func (db *DB) PaymentByProviderKey(ctx context.Context, key string) (domain.Payment, error) {
+	return db.paymentWhere(ctx, "provider_key = ? AND provider_key <> ''", key)
+}
+
+func (db *DB) paymentWhere(ctx context.Context, condition string, arg any) (domain.Payment, error) {
 	var row paymentRow
-	err := db.gorm.WithContext(ctx).Table("payments").Where("id = ?", id).Take(&row).Error
+	err := db.gorm.WithContext(ctx).Table("payments").Where(condition, arg).Take(&row).Error
 	return row.payment(), notFound(err, "payment_not_found", "There is no such payment.")
 }
 
-// PaymentsOf reads the attempts to pay an order, the oldest first.
+// PaymentsOf reads an order's payments, oldest first.
 func (db *DB) PaymentsOf(ctx context.Context, orderID string) ([]domain.Payment, error) {
 	var rows []paymentRow
 	if err := db.gorm.WithContext(ctx).Table("payments").Where("order_id = ?", orderID).Order("created_at, id").Find(&rows).Error; err != nil {
@@ -45,24 +65,27 @@ func (db *DB) PaymentsOf(ctx context.Context, orderID string) ([]domain.Payment,
 	return payments, nil
 }
 
-// InsertPayment queues a new payment. An order that already has an open or successful one gives
-// taken.
+// InsertPayment queues a payment attempt. An order that has an open or successful one gives taken.
 func (tx *Tx) InsertPayment(p domain.Payment, s domain.Scope, taken error) {
-	tx.queue(`INSERT INTO payments (id, order_id, status, method, amount, currency, charge_id, consumer_id, key, created_at)
-		VALUES (?, ?, ?, ?, ?, ?, '', ?, ?, ?)`,
-		p.ID, p.OrderID, string(p.Status), p.Method.Type, p.Amount.Amount, p.Amount.Currency, s.Consumer, keyID(s), p.CreatedAt).
+	tx.queue(`INSERT INTO payments (id, order_id, status, method, amount, currency, manual, provider_key, charge_id, consumer_id, key, created_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, '', ?, ?, ?)`,
+		p.ID, p.OrderID, string(p.Status), p.Method.Type, p.Amount.Amount, p.Amount.Currency, p.Manual, p.ProviderKey,
+		s.Consumer, keyID(s), p.CreatedAt).
 		or("payments_once_per_key", ErrKeySpent).or("payments_one_live_per_order", taken)
 }
 
-// SettlePayment queues the outcome of a payment that is still open.
-func (tx *Tx) SettlePayment(id string, status domain.PaymentStatus, chargeID string, otherwise error) {
-	tx.queue(`UPDATE payments SET status = ?, charge_id = ? WHERE id = ? AND status IN ('processing', 'unknown')`,
-		string(status), chargeID, id).orMissing(otherwise)
+// UpdatePayment queues a payment's new state. ErrStale says that its row is no longer the one that p
+// was decided on, or that another payment of the order is open or successful.
+func (tx *Tx) UpdatePayment(p domain.Payment) {
+	tx.queue(`UPDATE payments SET status = ?, captured = ?, refunded = ?, charge_id = ?, redirect_url = ?,
+		provider_version = ?, revision = revision + 1 WHERE id = ? AND revision = ?`,
+		string(p.Status), p.Captured.Amount, p.Refunded.Amount, p.ChargeID, p.RedirectURL, p.Version, p.ID, p.Revision).
+		orMissing(ErrStale).or("payments_one_live_per_order", ErrStale)
 }
 
-// NotePaymentUnknown says that the provider was asked and gave no answer that can be believed.
+// NotePaymentUnknown keeps that a charge was asked for and no answer could be believed.
 func (db *DB) NotePaymentUnknown(ctx context.Context, id string) error {
 	tx := db.Begin()
-	tx.queue(`UPDATE payments SET status = 'unknown' WHERE id = ? AND status = 'processing'`, id)
+	tx.queue(`UPDATE payments SET status = 'unknown', revision = revision + 1 WHERE id = ? AND status = 'processing'`, id)
 	return tx.Commit(ctx)
 }

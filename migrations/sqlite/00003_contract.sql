@@ -1,0 +1,96 @@
+-- +goose Up
+ALTER TABLE payments ADD COLUMN captured bigint NOT NULL DEFAULT 0
+    CONSTRAINT payments_captured_within_amount CHECK (captured BETWEEN 0 AND amount);
+ALTER TABLE payments ADD COLUMN refunded bigint NOT NULL DEFAULT 0
+    CONSTRAINT payments_refunded_within_captured CHECK (refunded BETWEEN 0 AND captured);
+ALTER TABLE payments ADD COLUMN manual boolean NOT NULL DEFAULT false;
+ALTER TABLE payments ADD COLUMN provider_key text NOT NULL DEFAULT '';
+ALTER TABLE payments ADD COLUMN redirect_url text NOT NULL DEFAULT '';
+ALTER TABLE payments ADD COLUMN provider_version bigint NOT NULL DEFAULT 0;
+ALTER TABLE payments ADD COLUMN revision bigint NOT NULL DEFAULT 0;
+
+UPDATE payments SET captured = amount WHERE status = 'paid';
+
+CREATE UNIQUE INDEX payments_by_provider_key ON payments (provider_key) WHERE provider_key <> '';
+
+-- A reservation is live too. A pending payment is not: a customer who left the bank's page may pay in
+-- another way, and what then comes in twice is given back.
+DROP INDEX payments_one_live_per_order;
+CREATE UNIQUE INDEX payments_one_live_per_order ON payments (order_id)
+    WHERE status IN ('processing', 'unknown', 'authorized', 'paid');
+
+-- Captures, voids and refunds.
+CREATE TABLE modifications (
+    id           text PRIMARY KEY,
+    payment_id   text NOT NULL REFERENCES payments (id),
+    kind         text NOT NULL,
+    status       text NOT NULL,
+    amount       bigint NOT NULL CHECK (amount > 0),
+    currency     text NOT NULL,
+    reason       text NOT NULL,
+    provider_key text NOT NULL UNIQUE,
+    provider_id  text NOT NULL,
+    code         text NOT NULL,
+    consumer_id  bigint NOT NULL,
+    key          text,
+    created_at   datetime NOT NULL,
+    settled_at   datetime,
+    CONSTRAINT modifications_once_per_key UNIQUE (key, consumer_id, kind)
+);
+
+CREATE INDEX modifications_by_payment ON modifications (payment_id);
+
+CREATE TABLE cancellations (
+    id          text PRIMARY KEY,
+    order_id    text NOT NULL UNIQUE REFERENCES orders (id),
+    consumer_id bigint NOT NULL,
+    key         text NOT NULL,
+    created_at  datetime NOT NULL
+);
+
+-- Events that providers sent us. state: received, applied, superseded, parked, poison.
+CREATE TABLE inbox (
+    id          text PRIMARY KEY,
+    provider    text NOT NULL,
+    event_id    text NOT NULL,
+    type        text NOT NULL,
+    body        blob NOT NULL,
+    state       text NOT NULL,
+    tries       integer NOT NULL,
+    note        text NOT NULL,
+    payment_id  text,
+    occurred_at datetime NOT NULL,
+    received_at datetime NOT NULL,
+    settled_at  datetime,
+    CONSTRAINT inbox_once_per_event UNIQUE (provider, event_id)
+);
+
+CREATE INDEX inbox_unsettled ON inbox (received_at) WHERE state IN ('received', 'parked');
+
+-- What a person has to look at.
+CREATE TABLE attention (
+    id         text PRIMARY KEY,
+    kind       text NOT NULL,
+    about      text NOT NULL,
+    note       text NOT NULL,
+    created_at datetime NOT NULL,
+    settled_at datetime,
+    settled_by text NOT NULL DEFAULT '',
+    CONSTRAINT attention_once UNIQUE (kind, about)
+);
+
+CREATE INDEX attention_open ON attention (created_at) WHERE settled_at IS NULL;
+
+-- What happened, for those who asked to be told. An event's sequence is larger than that of every
+-- earlier event about the same thing.
+CREATE TABLE events (
+    sequence    integer PRIMARY KEY AUTOINCREMENT,
+    id          text NOT NULL UNIQUE,
+    consumer_id bigint NOT NULL,
+    type        text NOT NULL,
+    about       text NOT NULL,
+    data        text NOT NULL,
+    occurred_at datetime NOT NULL
+);
+
+CREATE INDEX events_by_subject ON events (about);
