@@ -34,8 +34,9 @@ type Config struct {
 
 // Queue enqueues jobs, and works on them once started.
 type Queue struct {
-	client *river.Client[*sql.Tx]
-	listen *pgxpool.Pool
+	client   *river.Client[*sql.Tx]
+	listen   *pgxpool.Pool
+	handlers map[Kind]Handler
 }
 
 // New makes a queue. It does not work until Start.
@@ -49,16 +50,18 @@ func New(ctx context.Context, cfg Config) (*Queue, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	q := &Queue{}
+	q := &Queue{handlers: map[Kind]Handler{SendMail: sendMail(cfg.DB, cfg.Mailer)}}
 	driver, err := q.driver(ctx, cfg)
 	if err != nil {
 		return nil, err
 	}
 	workers := river.NewWorkers()
-	river.AddWorker(workers, &sendMailWorker{db: cfg.DB, mailer: cfg.Mailer})
+	for _, kind := range kinds {
+		river.AddWorkerArgs(workers, task{kind: kind}, &taskWorker{queue: q})
+	}
 	river.AddWorker(workers, &preparePartitionsWorker{db: cfg.DB})
 	q.client, err = river.NewClient(driver, &river.Config{
-		Logger: cfg.Log, Workers: workers, JobTimeout: 30 * time.Second,
+		Logger: cfg.Log, Workers: workers, JobTimeout: 30 * time.Second, FetchPollInterval: pollInterval(q.listen != nil),
 		Queues: map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: cfg.Workers}},
 		PeriodicJobs: []*river.PeriodicJob{river.NewPeriodicJob(river.PeriodicInterval(6*time.Hour),
 			func() (river.JobArgs, *river.InsertOpts) { return preparePartitions{}, nil }, nil)},
@@ -105,42 +108,12 @@ func (q *Queue) Close() {
 	}
 }
 
-func (q *Queue) enqueue(tx *store.Tx, args river.JobArgs) {
-	tx.Enqueue(func(ctx context.Context, block *sql.Tx) error {
-		_, err := q.client.InsertTx(ctx, block, args, nil)
-		return err
-	})
-}
-
-// SendMail enqueues sending a mail that the same transaction keeps.
-func (q *Queue) SendMail(tx *store.Tx, mailID string) { q.enqueue(tx, sendMail{MailID: mailID}) }
-
-type sendMail struct {
-	MailID string `json:"mail_id"`
-}
-
-func (sendMail) Kind() string { return "send_mail" }
-
-type sendMailWorker struct {
-	river.WorkerDefaults[sendMail]
-	db     *store.DB
-	mailer domain.Mailer
-}
-
-// Work sends the mail unless an earlier run noted that it was sent. A crash between sending and
-// noting sends it again, under the same Message-ID.
-func (w *sendMailWorker) Work(ctx context.Context, job *river.Job[sendMail]) error {
-	mail, err := w.db.Mail(ctx, job.Args.MailID)
-	if err != nil {
-		return err
+// pollInterval is how often new jobs are looked for. Who hears of them asks seldom.
+func pollInterval(listens bool) time.Duration {
+	if listens {
+		return time.Second
 	}
-	if w.mailer == nil || !mail.SentAt.IsZero() {
-		return nil
-	}
-	if err := w.mailer.Send(ctx, mail); err != nil {
-		return fmt.Errorf("send mail %s: %w", mail.ID, err)
-	}
-	return w.db.MarkSent(ctx, mail.ID)
+	return 200 * time.Millisecond
 }
 
 type preparePartitions struct{}

@@ -53,13 +53,13 @@ func TestAJobRunsAfterItsCommitAndNeverWithoutOne(t *testing.T) {
 		kept, undone := aMail(db.Now()), aMail(db.Now())
 		tx := db.Begin()
 		tx.InsertMail(kept)
-		queue.SendMail(tx, kept.ID)
+		queue.Enqueue(tx, jobs.SendMail, kept.ID)
 		if err := tx.Commit(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		tx = db.Begin()
 		tx.InsertMail(undone)
-		queue.SendMail(tx, undone.ID)
+		queue.Enqueue(tx, jobs.SendMail, undone.ID)
 		tx.MarkPaid(uuid.NewString(), errors.New("no such order")) // undoes the transaction
 		if err := tx.Commit(t.Context()); err == nil {
 			t.Fatal("the commit should have failed")

@@ -1,0 +1,103 @@
+package jobs
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/riverqueue/river"
+
+	"example.com/eenmaal/domain"
+	"example.com/eenmaal/store"
+)
+
+// Kind of a job. Each is about one row, whose id it carries.
+type Kind string
+
+const (
+	SendMail     Kind = "send_mail"     // a mail
+	Modify       Kind = "modify_charge" // a pending capture, void or refund
+	ApplyEvent   Kind = "apply_event"   // an event in the inbox
+	PublishEvent Kind = "publish_event" // one of our own events
+	Deliver      Kind = "deliver_event" // its delivery to one endpoint
+)
+
+var kinds = []Kind{SendMail, Modify, ApplyEvent, PublishEvent, Deliver}
+
+// Handler does the jobs of one kind.
+type Handler struct {
+	// Work does the job for the row id. It may run again after it succeeded, and while another run of
+	// it goes on, so its effect must be one that happens once. try counts from 1.
+	Work func(ctx context.Context, id string, try int) error
+	// Pause is how long to wait after the nth failed try; River's own growing pauses when nil.
+	Pause func(try int) time.Duration
+	// Tries is how often a job is tried before it is given up; 25 when zero.
+	Tries int
+}
+
+// ErrGiveUp in the chain of a handler's error says that no further try can help.
+var ErrGiveUp = errors.New("given up")
+
+// Handle says how jobs of a kind are done. Call it before Start.
+func (q *Queue) Handle(kind Kind, h Handler) { q.handlers[kind] = h }
+
+// Enqueue adds a job to the transaction: it runs after the commit, or never.
+func (q *Queue) Enqueue(tx *store.Tx, kind Kind, id string) {
+	opts := &river.InsertOpts{MaxAttempts: q.handlers[kind].Tries}
+	tx.Enqueue(func(ctx context.Context, block *sql.Tx) error {
+		_, err := q.client.InsertTx(ctx, block, task{kind: kind, ID: id}, opts)
+		return err
+	})
+}
+
+// task is every job of this program as River stores it.
+type task struct {
+	kind Kind
+	ID   string `json:"id"`
+}
+
+func (t task) Kind() string { return string(t.kind) }
+
+type taskWorker struct {
+	river.WorkerDefaults[task]
+	queue *Queue
+}
+
+func (w *taskWorker) Work(ctx context.Context, job *river.Job[task]) error {
+	h, ok := w.queue.handlers[Kind(job.Kind)]
+	if !ok {
+		return fmt.Errorf("no handler for jobs of kind %s", job.Kind)
+	}
+	err := h.Work(ctx, job.Args.ID, job.Attempt)
+	if errors.Is(err, ErrGiveUp) {
+		return river.JobCancel(err)
+	}
+	return err
+}
+
+func (w *taskWorker) NextRetry(job *river.Job[task]) time.Time {
+	if pause := w.queue.handlers[Kind(job.Kind)].Pause; pause != nil {
+		return time.Now().Add(pause(job.Attempt))
+	}
+	return time.Time{}
+}
+
+// sendMail sends a mail unless an earlier run noted that it was sent. A crash between sending and
+// noting sends it again, under the same Message-ID.
+func sendMail(db *store.DB, mailer domain.Mailer) Handler {
+	return Handler{Work: func(ctx context.Context, id string, _ int) error {
+		mail, err := db.Mail(ctx, id)
+		if err != nil {
+			return err
+		}
+		if mailer == nil || !mail.SentAt.IsZero() {
+			return nil
+		}
+		if err := mailer.Send(ctx, mail); err != nil {
+			return fmt.Errorf("send mail %s: %w", mail.ID, err)
+		}
+		return db.MarkSent(ctx, mail.ID)
+	}}
+}
