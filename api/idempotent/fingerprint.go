@@ -5,8 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"reflect"
-	"slices"
-	"strings"
 
 	"github.com/go-json-experiment/json"
 	"golang.org/x/text/unicode/norm"
@@ -18,32 +16,11 @@ import (
 // mismatch, so a new version has to compare old records the old way.
 const fingerprintVersion = 1
 
-// fields are the declared JSON fields of a command, by name.
-type fields []field
-
-type field struct {
-	name     string
-	index    int
-	omitzero bool
-}
-
-func fieldsOf(t reflect.Type) fields {
-	var list fields
-	for i := range t.NumField() {
-		name, options, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
-		if name == "" || name == "-" {
-			panic(fmt.Sprintf("field %s.%s needs a json name: it is part of the fingerprint", t, t.Field(i).Name))
-		}
-		list = append(list, field{name, i, strings.Contains(options, "omitzero")})
-	}
-	slices.SortFunc(list, func(a, b field) int { return strings.Compare(a.name, b.name) })
-	return list
-}
-
 // fingerprint tells commands apart by their declared fields: spacing, order and spelling of the JSON
-// that carried them do not matter, equal Unicode text is equal, and the concrete path belongs to it.
-// An absent optional field and one that was added after the record was made are the same.
-func (f fields) fingerprint(path string, command any) (domain.Fingerprint, error) {
+// that carried them do not matter, and equal Unicode text is equal. The parameters of the path are
+// fields too, so the concrete path belongs to it. An absent optional field and one that was added
+// after the record was made are the same.
+func (f fields) fingerprint(pattern string, command any) (domain.Fingerprint, error) {
 	value := reflect.ValueOf(command)
 	print := domain.Fingerprint{Fields: make([]byte, 0, 4*len(f))}
 	all := sha256.New()
@@ -54,7 +31,7 @@ func (f fields) fingerprint(path string, command any) (domain.Fingerprint, error
 		all.Write(b)
 	}
 	part([]byte{fingerprintVersion})
-	part([]byte(path))
+	part([]byte(pattern))
 	for _, field := range f {
 		v := value.Field(field.index)
 		if field.omitzero && v.IsZero() {

@@ -1,6 +1,7 @@
 package idempotent
 
 import (
+	"bufio"
 	"errors"
 	"io"
 	"mime"
@@ -23,10 +24,14 @@ func (o *Operation[In, Out]) Handle(consumer func(*gin.Context) domain.Consumer)
 			return
 		}
 		var in In
-		if err := readBody(c, o.MaxBody, &in); err != nil {
+		if !o.BodyOptional || hasBody(c.Request) {
+			err = readBody(c, o.MaxBody, &in)
+		}
+		if err != nil {
 			o.refuse(c, err)
 			return
 		}
+		o.fields.fromPath(&in, c.Param)
 		reply, err := o.Do(c.Request.Context(), consumer(c), key, in)
 		if err != nil {
 			c.Writer.Header().Set("Idempotency-Status", outcome(reply, err))
@@ -63,6 +68,20 @@ func KeyOf(h http.Header) (domain.Key, error) {
 		return domain.Key{}, domain.Errorf(domain.Malformed, "idempotency_key_missing",
 			"This endpoint needs an Idempotency-Key header: make one key per operation, before the first try, and keep it for every retry.")
 	}
+}
+
+// hasBody reports whether a request has a body of at least one byte.
+func hasBody(r *http.Request) bool {
+	if r.ContentLength >= 0 {
+		return r.ContentLength > 0
+	}
+	ahead := bufio.NewReaderSize(r.Body, 16) // a body of unknown length must be looked at
+	_, err := ahead.Peek(1)
+	r.Body = struct {
+		io.Reader
+		io.Closer
+	}{ahead, r.Body}
+	return !errors.Is(err, io.EOF)
 }
 
 // readBody reads and decodes a JSON body of at most max bytes.

@@ -28,9 +28,10 @@ type Operation[In, Out any] struct {
 
 // Options of an operation.
 type Options struct {
-	TTL      time.Duration // how long after completion the answer is replayed
-	MaxBody  int64         // of the request, in bytes; 64 KiB when zero
-	UUIDOnly bool          // accept only UUIDs as keys
+	TTL          time.Duration // how long after completion the answer is replayed
+	MaxBody      int64         // of the request, in bytes; 64 KiB when zero
+	BodyOptional bool          // no body at all means {}
+	UUIDOnly     bool          // accept only UUIDs as keys
 }
 
 // Local makes an operation whose whole effect is one transaction. fn reads, decides and queues its
@@ -55,11 +56,15 @@ func register[In, Out any](ctx context.Context, r *Registry, pattern, kind strin
 	fn func(context.Context, *Run, In) (Out, error)) (*Operation[In, Out], error) {
 	defaultTo(&o.MaxBody, 64<<10)
 	op := &Operation[In, Out]{
-		Described: Described{Pattern: pattern, Kind: kind, TTL: o.TTL, MaxBody: o.MaxBody, UUIDOnly: o.UUIDOnly},
-		registry:  r, fields: fieldsOf(reflect.TypeFor[In]()), run: fn,
+		Described: Described{Pattern: pattern, Kind: kind, TTL: o.TTL, MaxBody: o.MaxBody,
+			BodyOptional: o.BodyOptional, UUIDOnly: o.UUIDOnly},
+		registry: r, fields: fieldsOf(reflect.TypeFor[In]()), run: fn,
 	}
-	var err error
-	if op.endpoint, err = r.bind(ctx, pattern); err != nil {
+	err := op.fields.checkPattern(pattern)
+	if err == nil {
+		op.endpoint, err = r.bind(ctx, pattern)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("register %s: %w", pattern, err)
 	}
 	r.operations = append(r.operations, op.Described)
@@ -334,7 +339,7 @@ func (o *Operation[In, Out]) attempt(ctx context.Context, run *Run, cmd command[
 func (o *Operation[In, Out]) newKey(cmd command[In]) store.NewKey {
 	k := store.NewKey{Scope: cmd.scope, Fingerprint: cmd.print, Request: cmd.hints.RequestID}
 	if o.Kind == "phased" {
-		k.Input, _ = json.Marshal(cmd.in, json.Deterministic(true)) // the fingerprint has marshalled it before
+		k.Input, _ = o.fields.pack(cmd.in) // the fingerprint has marshalled it before
 	}
 	return k
 }

@@ -93,11 +93,12 @@ func defaultTo[T comparable](v *T, otherwise T) {
 // Described is what the registry tells of an operation: to the route guard, the documentation and
 // the tests.
 type Described struct {
-	Pattern  string // "POST /v1/orders"
-	Kind     string // "local" or "phased"
-	TTL      time.Duration
-	MaxBody  int64
-	UUIDOnly bool
+	Pattern      string // "POST /v1/orders"
+	Kind         string // "local" or "phased"
+	TTL          time.Duration
+	MaxBody      int64
+	BodyOptional bool
+	UUIDOnly     bool
 }
 
 // Operations lists all registered operations in the order of their registration.
