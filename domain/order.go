@@ -34,6 +34,33 @@ type Address struct {
 	Country    string `json:"country"`
 }
 
+// Normalize trims an address and writes its postcode and country the one way they are stored.
+func (a Address) Normalize() Address {
+	a.Line1, a.City = strings.TrimSpace(a.Line1), strings.TrimSpace(a.City)
+	a.Country = strings.ToUpper(strings.TrimSpace(a.Country))
+	a.PostalCode = strings.ToUpper(strings.TrimSpace(a.PostalCode))
+	if pc := strings.ReplaceAll(a.PostalCode, " ", ""); a.Country == "NL" && len(pc) == 6 {
+		a.PostalCode = pc[:4] + " " + pc[4:]
+	}
+	return a
+}
+
+// Validate checks a normalized address.
+func (a Address) Validate() error {
+	var v validation
+	a.validate(&v)
+	return v.err()
+}
+
+func (a Address) validate(v *validation) {
+	v.text("address.line1", a.Line1, 200)
+	v.text("address.city", a.City, 100)
+	v.postalCode("address.postal_code", a)
+	if !isCountry(a.Country) {
+		v.add("address.country", "invalid", "must be a country code of two letters, such as NL")
+	}
+}
+
 // Line is one article of an order at the price it had when the order was placed.
 type Line struct {
 	SKU       string
@@ -51,6 +78,7 @@ func (l Line) Total() Money {
 // Order is what a customer wants and what it costs. Total includes shipping and VAT.
 type Order struct {
 	ID        string
+	Consumer  int64 // who placed it
 	Number    string
 	Token     string // unguessable; opens the order's page without an account
 	Status    OrderStatus
@@ -94,15 +122,7 @@ type Item struct {
 func (d OrderDraft) Normalize() OrderDraft {
 	d.Email = strings.TrimSpace(d.Email)
 	d.Name = strings.TrimSpace(d.Name)
-	d.Address.Line1 = strings.TrimSpace(d.Address.Line1)
-	d.Address.City = strings.TrimSpace(d.Address.City)
-	d.Address.Country = strings.ToUpper(strings.TrimSpace(d.Address.Country))
-	d.Address.PostalCode = strings.ToUpper(strings.TrimSpace(d.Address.PostalCode))
-	if d.Address.Country == "NL" {
-		if pc := strings.ReplaceAll(d.Address.PostalCode, " ", ""); len(pc) == 6 {
-			d.Address.PostalCode = pc[:4] + " " + pc[4:]
-		}
-	}
+	d.Address = d.Address.Normalize()
 	if d.Language == "" {
 		d.Language = "en"
 	}
@@ -114,12 +134,7 @@ func (d OrderDraft) Validate() error {
 	var v validation
 	v.email("email", d.Email)
 	v.text("name", d.Name, 100)
-	v.text("address.line1", d.Address.Line1, 200)
-	v.text("address.city", d.Address.City, 100)
-	v.postalCode("address.postal_code", d.Address)
-	if !isCountry(d.Address.Country) {
-		v.add("address.country", "invalid", "must be a country code of two letters, such as NL")
-	}
+	d.Address.validate(&v)
 	if d.Language != "en" && d.Language != "nl" {
 		v.add("language", "invalid", `must be "en" or "nl"`)
 	}

@@ -84,6 +84,15 @@ func (r keyRow) claim() domain.Claim {
 	return c
 }
 
+// Spent reports whether something in the table was made with this key: then a request that would
+// otherwise be refused is a late retry of the one that made it. table is the name of a table that
+// keeps the keys of its rows.
+func (db *DB) Spent(ctx context.Context, table string, s domain.Scope) (bool, error) {
+	var n int64
+	err := db.gorm.WithContext(ctx).Table(table).Where("key = ? AND consumer_id = ?", keyID(s), s.Consumer).Limit(1).Count(&n).Error
+	return n > 0, err
+}
+
 // NewKey is what is known of a key when it is claimed.
 type NewKey struct {
 	Scope       domain.Scope

@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"time"
 
 	"example.com/eenmaal/domain"
@@ -9,6 +11,7 @@ import (
 
 type orderRow struct {
 	ID         string
+	ConsumerID int64
 	Number     string
 	Token      string
 	Status     string
@@ -34,7 +37,7 @@ type lineRow struct {
 
 func (r orderRow) order(lines []lineRow) domain.Order {
 	o := domain.Order{
-		ID: r.ID, Number: r.Number, Token: r.Token, Status: domain.OrderStatus(r.Status), Email: r.Email, Name: r.Name,
+		ID: r.ID, Consumer: r.ConsumerID, Number: r.Number, Token: r.Token, Status: domain.OrderStatus(r.Status), Email: r.Email, Name: r.Name,
 		Address:  domain.Address{Line1: r.Line1, PostalCode: r.PostalCode, City: r.City, Country: r.Country},
 		Language: r.Language, CreatedAt: r.CreatedAt.UTC(),
 		Shipping: domain.Money{Amount: r.Shipping, Currency: r.Currency},
@@ -66,12 +69,6 @@ func (db *DB) OrderOf(ctx context.Context, consumer int64) (domain.Order, bool, 
 	return o, err == nil, err
 }
 
-// ConsumerOfOrder tells whose order it is.
-func (db *DB) ConsumerOfOrder(ctx context.Context, id string) (consumer int64, err error) {
-	err = db.gorm.WithContext(ctx).Table("orders").Select("consumer_id").Where("id = ?", id).Take(&consumer).Error
-	return consumer, notFound(err, "order_not_found", "There is no such order.")
-}
-
 func (db *DB) orderWhere(ctx context.Context, condition string, arg any) (domain.Order, error) {
 	var row orderRow
 	if err := db.gorm.WithContext(ctx).Table("orders").Where(condition, arg).Take(&row).Error; err != nil {
@@ -101,7 +98,26 @@ func (tx *Tx) InsertOrder(o domain.Order, s domain.Scope) {
 	}
 }
 
-// MarkPaid queues the order's step to paid. An order that is not awaiting payment gives otherwise.
-func (tx *Tx) MarkPaid(orderID string, otherwise error) {
-	tx.queue(`UPDATE orders SET status = 'paid' WHERE id = ? AND status = 'awaiting_payment'`, orderID).orMissing(otherwise)
+// MarkPaid queues the order's step to paid. ErrStale says that it was not awaiting payment.
+func (tx *Tx) MarkPaid(orderID string) {
+	tx.queue(`UPDATE orders SET status = 'paid' WHERE id = ? AND status = 'awaiting_payment'`, orderID).orMissing(ErrStale)
+}
+
+// ChangeAddress queues another delivery address. ErrStale says that the order's status is another one.
+func (tx *Tx) ChangeAddress(o domain.Order) {
+	tx.queue(`UPDATE orders SET line1 = ?, postal_code = ?, city = ?, country = ? WHERE id = ? AND status = ?`,
+		o.Address.Line1, o.Address.PostalCode, o.Address.City, o.Address.Country, o.ID, string(o.Status)).orMissing(ErrStale)
+}
+
+// CancelOrder queues the end of an order and puts its articles back. ErrStale says that its status is
+// no longer the one in o.
+func (tx *Tx) CancelOrder(id string, o domain.Order, s domain.Scope) {
+	tx.queue(`UPDATE orders SET status = 'cancelled' WHERE id = ? AND status = ?`, o.ID, string(o.Status)).orMissing(ErrStale)
+	tx.queue(`INSERT INTO cancellations (id, order_id, consumer_id, key, created_at) VALUES (?, ?, ?, ?, ?)`,
+		id, o.ID, s.Consumer, keyID(s), tx.Now()).or("cancellations_order_id_key", ErrStale)
+	lines := slices.Clone(o.Lines)
+	slices.SortFunc(lines, func(a, b domain.Line) int { return strings.Compare(a.SKU, b.SKU) }) // one order of locks
+	for _, l := range lines {
+		tx.queue(`UPDATE products SET stock = stock + ? WHERE sku = ?`, l.Quantity, l.SKU)
+	}
 }

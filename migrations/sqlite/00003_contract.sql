@@ -48,13 +48,16 @@ CREATE TABLE cancellations (
     created_at  datetime NOT NULL
 );
 
+CREATE INDEX cancellations_by_key ON cancellations (key, consumer_id);
+
 -- Events that providers sent us. state: received, applied, superseded, parked, poison.
 CREATE TABLE inbox (
     id          text PRIMARY KEY,
     provider    text NOT NULL,
     event_id    text NOT NULL,
     type        text NOT NULL,
-    body        blob NOT NULL,
+    body        blob NOT NULL, -- as it came in
+    event       text NOT NULL, -- as it was understood
     state       text NOT NULL,
     tries       integer NOT NULL,
     note        text NOT NULL,
