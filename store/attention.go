@@ -1,0 +1,35 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"example.com/eenmaal/domain"
+)
+
+type attentionRow struct {
+	ID        string
+	Kind      string
+	About     string
+	Note      string
+	CreatedAt time.Time
+}
+
+// Attention reads what nobody has settled yet, oldest first.
+func (db *DB) Attention(ctx context.Context) ([]domain.Attention, error) {
+	var rows []attentionRow
+	err := db.gorm.WithContext(ctx).Table("attention").Where("settled_at IS NULL").Order("created_at, id").Find(&rows).Error
+	list := make([]domain.Attention, len(rows))
+	for i, r := range rows {
+		list[i] = domain.Attention{ID: r.ID, Kind: r.Kind, About: r.About, Note: r.Note, CreatedAt: r.CreatedAt.UTC()}
+	}
+	return list, err
+}
+
+// Flag queues a call for a person. What is flagged already stays as it is.
+func (tx *Tx) Flag(kind, about, note string) {
+	tx.queue(`INSERT INTO attention (id, kind, about, note, created_at) VALUES (?, ?, ?, ?, ?) ON CONFLICT (kind, about) DO NOTHING`,
+		uuid.Must(uuid.NewV7()).String(), kind, about, note, tx.Now())
+}
