@@ -14,6 +14,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 	"github.com/google/uuid"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"example.com/eenmaal/api/idempotent"
 	"example.com/eenmaal/domain"
@@ -26,10 +27,12 @@ type Config struct {
 	DB       *store.DB
 	Registry *idempotent.Registry
 	Provider domain.PaymentProvider
+	Events   map[string]domain.EventReader // by the provider's name in /v1/webhooks/{provider}
 	Jobs     *jobs.Queue
-	BaseURL  string // for links in mails
+	BaseURL  string // for links in mails and the way back from the provider's pages
 	TTL      TTLs
 	Log      *slog.Logger
+	Metrics  prometheus.Registerer
 }
 
 // TTLs say how long after completion an answer is replayed.
@@ -37,19 +40,26 @@ type TTLs struct{ Contact, Orders, Payments time.Duration }
 
 // API holds the operations.
 type API struct {
-	PlaceOrder    *idempotent.Operation[PlaceOrder, Order]
-	PayOrder      *idempotent.Operation[PayOrder, Payment]
-	SubmitContact *idempotent.Operation[SubmitContact, ContactMessage]
+	PlaceOrder     *idempotent.Operation[PlaceOrder, Order]
+	ChangeAddress  *idempotent.Operation[ChangeAddress, ChangedOrder]
+	CancelOrder    *idempotent.Operation[CancelOrder, Cancellation]
+	PayOrder       *idempotent.Operation[PayOrder, Payment]
+	CapturePayment *idempotent.Operation[CapturePayment, Modification]
+	VoidPayment    *idempotent.Operation[VoidPayment, Modification]
+	RefundPayment  *idempotent.Operation[RefundPayment, Modification]
+	SubmitContact  *idempotent.Operation[SubmitContact, ContactMessage]
 
 	db       *store.DB
 	provider domain.PaymentProvider
+	events   map[string]domain.EventReader
 	jobs     *jobs.Queue
 	baseURL  string
 	log      *slog.Logger
+	metrics  metrics
 	callers  callers
 }
 
-// New registers the operations.
+// New registers the operations and the jobs that go with them.
 func New(ctx context.Context, cfg Config) (*API, error) {
 	if cfg.DB == nil || cfg.Registry == nil || cfg.Provider == nil || cfg.Jobs == nil {
 		return nil, errors.New("api: DB, Registry, Provider and Jobs must be given")
@@ -57,24 +67,50 @@ func New(ctx context.Context, cfg Config) (*API, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	a := &API{db: cfg.DB, provider: cfg.Provider, jobs: cfg.Jobs, baseURL: cfg.BaseURL, log: cfg.Log}
-	var err1, err2, err3 error
-	a.PlaceOrder, err1 = idempotent.Local(ctx, cfg.Registry, "POST /v1/orders", idempotent.Options{TTL: cfg.TTL.Orders}, a.placeOrder)
-	a.PayOrder, err2 = idempotent.Phased(ctx, cfg.Registry, "POST /v1/payments", idempotent.Options{TTL: cfg.TTL.Payments, UUIDOnly: true}, a.payOrder)
-	a.SubmitContact, err3 = idempotent.Local(ctx, cfg.Registry, "POST /v1/contact-messages", idempotent.Options{TTL: cfg.TTL.Contact, MaxBody: 16 << 10}, a.submitContact)
-	return a, errors.Join(err1, err2, err3)
+	a := &API{db: cfg.DB, provider: cfg.Provider, events: cfg.Events, jobs: cfg.Jobs, baseURL: cfg.BaseURL, log: cfg.Log,
+		metrics: newMetrics(cfg.Metrics)}
+	a.jobs.Handle(jobs.Modify, jobs.Handler{Work: a.modifyJob})
+	a.jobs.Handle(jobs.ApplyEvent, jobs.Handler{Work: a.applyEvent, Pause: eventPause, Tries: maxEventTries})
+	return a, a.register(ctx, cfg.Registry, cfg.TTL)
+}
+
+func (a *API) register(ctx context.Context, r *idempotent.Registry, ttl TTLs) error {
+	order := idempotent.Options{TTL: ttl.Orders}
+	money := idempotent.Options{TTL: ttl.Payments, UUIDOnly: true}
+	change := idempotent.Options{TTL: ttl.Payments, UUIDOnly: true, BodyOptional: true}
+	contact := idempotent.Options{TTL: ttl.Contact, MaxBody: 16 << 10}
+	var errs [8]error
+	a.PlaceOrder, errs[0] = idempotent.Local(ctx, r, "POST /v1/orders", order, a.placeOrder)
+	a.ChangeAddress, errs[1] = idempotent.Local(ctx, r, "PATCH /v1/orders/:id", order, a.changeAddress)
+	a.CancelOrder, errs[2] = idempotent.Local(ctx, r, "POST /v1/orders/:id/cancellations", change, a.cancelOrder)
+	a.PayOrder, errs[3] = idempotent.Phased(ctx, r, "POST /v1/payments", money, a.payOrder)
+	a.CapturePayment, errs[4] = idempotent.Phased(ctx, r, "POST /v1/payments/:id/captures", change, a.capturePayment)
+	a.VoidPayment, errs[5] = idempotent.Phased(ctx, r, "POST /v1/payments/:id/voids", change, a.voidPayment)
+	a.RefundPayment, errs[6] = idempotent.Local(ctx, r, "POST /v1/payments/:id/refunds", change, a.refundPayment)
+	a.SubmitContact, errs[7] = idempotent.Local(ctx, r, "POST /v1/contact-messages", contact, a.submitContact)
+	return errors.Join(errs[:]...)
 }
 
 // Routes mounts the API under /v1. A mutating route is an operation of the registry, without
-// exception; a test compares the two.
+// exception but the providers' events, whose key is the event's id; a test compares the two.
 func (a *API) Routes(r gin.IRouter) {
 	v1 := r.Group("/v1", ignoreKeyOnReads)
 	v1.GET("/products", a.getProducts)
+	v1.POST("/webhooks/:provider", a.receiveEvent)
 	mine := v1.Group("", a.authenticate)
 	mine.POST("/orders", a.PlaceOrder.Handle(caller))
 	mine.GET("/orders/:id", a.getOrder)
+	mine.PATCH("/orders/:id", a.ChangeAddress.Handle(caller))
+	mine.POST("/orders/:id/cancellations", a.CancelOrder.Handle(caller))
 	mine.POST("/payments", a.PayOrder.Handle(caller))
 	mine.GET("/payments/:id", a.getPayment)
+	mine.POST("/payments/:id/captures", a.CapturePayment.Handle(caller))
+	mine.POST("/payments/:id/voids", a.VoidPayment.Handle(caller))
+	mine.POST("/payments/:id/refunds", a.RefundPayment.Handle(caller))
+	mine.GET("/payments/:id/refunds", a.getRefunds)
+	mine.GET("/captures/:id", a.getModification(domain.Capture))
+	mine.GET("/voids/:id", a.getModification(domain.Void))
+	mine.GET("/refunds/:id", a.getModification(domain.Refund))
 	mine.POST("/contact-messages", a.SubmitContact.Handle(caller))
 }
 
@@ -115,13 +151,17 @@ func live(c *gin.Context, v any) {
 	c.JSON(http.StatusOK, v)
 }
 
-// pathID reads an id from the path. What is no UUID names nothing.
-func pathID(c *gin.Context, what string) (string, error) {
-	id, err := uuid.Parse(c.Param("id"))
-	if err != nil || len(c.Param("id")) != 36 {
-		return "", domain.Errorf(domain.NotFound, what+"_not_found", "There is no such %s.", what)
+// parseID reads an id from a path. What is no UUID names nothing.
+func parseID(s, what string) (string, error) {
+	id, err := uuid.Parse(s)
+	if err != nil || len(s) != 36 {
+		return "", notThere(what)
 	}
 	return id.String(), nil
+}
+
+func notThere(what string) error {
+	return domain.Errorf(domain.NotFound, what+"_not_found", "There is no such %s.", what)
 }
 
 // newID makes an id whose order is that of time.

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -56,9 +57,31 @@ func newOrder(o domain.Order) Order {
 // Path is where the order is found.
 func (o Order) Path() string { return "/v1/orders/" + o.ID }
 
+// changeAddress sends an order that is not cancelled to another address.
+func (a *API) changeAddress(ctx context.Context, tx *idempotent.Tx, in ChangeAddress) (ChangedOrder, error) {
+	order, err := a.orderOf(ctx, tx.Scope.Consumer, in.OrderID)
+	if err != nil {
+		return ChangedOrder{}, err
+	}
+	if order.Status == domain.OrderCancelled {
+		refusal := domain.Errorf(domain.Refused, "order_not_changeable", "The order is cancelled.")
+		refusal.Resource = newOrder(order).Path()
+		return ChangedOrder{}, refusal
+	}
+	order.Address = in.Address.Normalize()
+	if err := order.Address.Validate(); err != nil {
+		return ChangedOrder{}, err
+	}
+	tx.ChangeAddress(order)
+	return ChangedOrder{newOrder(order)}, nil
+}
+
+// HTTPStatus is 200: nothing new was made.
+func (ChangedOrder) HTTPStatus() int { return http.StatusOK }
+
 // getOrder tells the state of one of the caller's orders.
 func (a *API) getOrder(c *gin.Context) {
-	order, err := a.ownOrder(c)
+	order, err := a.orderOf(c.Request.Context(), caller(c).ID, c.Param("id"))
 	if err != nil {
 		a.fail(c, err)
 		return
@@ -66,22 +89,15 @@ func (a *API) getOrder(c *gin.Context) {
 	live(c, newOrder(order))
 }
 
-// ownOrder reads the order in the path. Somebody else's is as absent as one that never was.
-func (a *API) ownOrder(c *gin.Context) (domain.Order, error) {
-	id, err := pathID(c, "order")
+// orderOf reads an order of this consumer. Somebody else's is as absent as one that never was.
+func (a *API) orderOf(ctx context.Context, consumer int64, id string) (domain.Order, error) {
+	id, err := parseID(id, "order")
 	if err != nil {
 		return domain.Order{}, err
 	}
-	if err := a.owns(c.Request.Context(), caller(c).ID, id); err != nil {
-		return domain.Order{}, err
+	order, err := a.db.Order(ctx, id)
+	if err == nil && order.Consumer != consumer {
+		return domain.Order{}, notThere("order")
 	}
-	return a.db.Order(c.Request.Context(), id)
-}
-
-func (a *API) owns(ctx context.Context, consumer int64, orderID string) error {
-	owner, err := a.db.ConsumerOfOrder(ctx, orderID)
-	if err == nil && owner != consumer {
-		err = domain.Errorf(domain.NotFound, "order_not_found", "There is no such order.")
-	}
-	return err
+	return order, err
 }

@@ -7,25 +7,20 @@ import (
 	"time"
 
 	"github.com/gin-gonic/gin"
-	"github.com/google/uuid"
 
 	"example.com/eenmaal/api/idempotent"
 	"example.com/eenmaal/domain"
+	"example.com/eenmaal/store"
 )
 
 // noteTimeout bounds writing down that a charge's outcome is unknown, after the run's own time is up.
 const noteTimeout = 2 * time.Second
 
-var (
-	errSettled = errors.New("the payment or its order was settled by somebody else")
-	errAmount  = errors.New("amounts differ")
-)
-
 // payOrder charges the order's total. The payment is kept before the provider is called and settled
 // after it; between the two no transaction is open.
 func (a *API) payOrder(ctx context.Context, run *idempotent.Run, in PayOrder) (Payment, error) {
 	pay, err := idempotent.Step(ctx, run, "reserve", func(tx *idempotent.Tx) (domain.Payment, error) {
-		return a.reservePayment(ctx, tx, in)
+		return a.reservePayment(ctx, tx, run.OutsideKey("charge"), in)
 	})
 	if err != nil {
 		return Payment{}, err
@@ -33,73 +28,67 @@ func (a *API) payOrder(ctx context.Context, run *idempotent.Run, in PayOrder) (P
 	charge, err := idempotent.Call(ctx, run, "charge", func(ctx context.Context, key string) (domain.Charge, error) {
 		return a.charge(ctx, key, run.Resumed(), pay, in.Method)
 	})
-	if refusal, ok := errors.AsType[*domain.Error](err); ok && refusal.Kind == domain.Refused {
-		return idempotent.Finish(ctx, run, func(tx *idempotent.Tx) (Payment, error) {
-			return failPayment(tx, pay, refusal), nil
-		})
-	}
-	if err != nil {
+	refusal, refused := errors.AsType[*domain.Error](err)
+	if refused = refused && refusal.Kind == domain.Refused; err != nil && !refused {
 		return Payment{}, err
 	}
 	return idempotent.Finish(ctx, run, func(tx *idempotent.Tx) (Payment, error) {
-		return a.settlePayment(ctx, tx, pay, charge)
+		// Read again: the provider's event may have been faster than its answer.
+		pay, err := a.db.Payment(ctx, pay.ID)
+		if err != nil {
+			return Payment{}, err
+		}
+		if refused {
+			return a.failPayment(tx.Tx, pay, refusal), nil
+		}
+		pay, err = a.hear(ctx, tx.Tx, pay, charge)
+		if errors.Is(err, domain.ErrWrongCharge) {
+			err = domain.Errorf(domain.Unknown, "outcome_unknown", "charge %s: %w", charge.ID, err)
+		}
+		return newPayment(pay), err
 	})
 }
 
 // reservePayment checks that the order can be paid and keeps the attempt.
-func (a *API) reservePayment(ctx context.Context, tx *idempotent.Tx, in PayOrder) (domain.Payment, error) {
-	if err := in.validate(); err != nil {
+func (a *API) reservePayment(ctx context.Context, tx *idempotent.Tx, providerKey string, in PayOrder) (domain.Payment, error) {
+	if err := domain.PaymentDraft(in).Validate(); err != nil {
 		return domain.Payment{}, err
 	}
-	if err := a.owns(ctx, tx.Scope.Consumer, in.OrderID); err != nil {
-		return domain.Payment{}, err
-	}
-	order, err := a.db.Order(ctx, in.OrderID)
+	order, err := a.orderOf(ctx, tx.Scope.Consumer, in.OrderID)
 	if err != nil {
 		return domain.Payment{}, err
 	}
 	if order.Status != domain.OrderAwaitingPayment {
-		refusal := domain.Errorf(domain.Refused, "order_not_payable", "The order cannot be paid: it is %s.", order.Status)
-		refusal.Resource = newOrder(order).Path()
-		return domain.Payment{}, refusal
+		return domain.Payment{}, a.unlessSpent(ctx, "payments", tx.Scope, notPayable(order))
 	}
-	pay := domain.Payment{ID: newID(), OrderID: order.ID, Status: domain.PaymentProcessing,
-		Method: domain.PaymentMethod{Type: in.Method.Type}, Amount: order.Total, CreatedAt: tx.Now()}
+	pay := domain.Payment{
+		ID: newID(), OrderID: order.ID, Status: domain.PaymentProcessing, Method: domain.PaymentMethod{Type: in.Method.Type},
+		Amount: order.Total, Manual: in.Capture == "manual", ProviderKey: providerKey, CreatedAt: tx.Now(),
+	}
+	pay.Captured.Currency, pay.Refunded.Currency = pay.Amount.Currency, pay.Amount.Currency
 	tx.InsertPayment(pay, tx.Scope, domain.Errorf(domain.Busy, "another_payment_in_progress",
 		"Another payment of this order is still open. Ask again with the same key."))
 	return pay, nil
 }
 
-func (in PayOrder) validate() error {
-	var fields []domain.FieldError
-	wrong := func(field, code, message string) {
-		fields = append(fields, domain.FieldError{Field: field, Code: code, Message: field + " " + message + "."})
-	}
-	if _, err := uuid.Parse(in.OrderID); err != nil || len(in.OrderID) != 36 {
-		wrong("order_id", "invalid", "must be the id of an order")
-	}
-	if in.Method.Type != "card" {
-		wrong("method.type", "unsupported", `must be "card"`)
-	}
-	if !isToken(in.Method.Token) {
-		wrong("method.token", "invalid", "must be a card token such as tok_ok")
-	}
-	if in.Capture != "" && in.Capture != "automatic" {
-		wrong("capture", "unsupported", `must be "automatic"`)
-	}
-	if len(fields) == 0 {
-		return nil
-	}
-	return &domain.Error{Kind: domain.Invalid, Code: "validation_failed", Message: "Some fields break a rule.", Fields: fields}
+func notPayable(o domain.Order) *domain.Error {
+	refusal := domain.Errorf(domain.Refused, "order_not_payable", "The order cannot be paid: it is %s.", o.Status)
+	refusal.Resource = newOrder(o).Path()
+	return refusal
 }
 
-func isToken(s string) bool {
-	for _, c := range []byte(s) {
-		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '_' {
-			return false
-		}
+// unlessSpent gives the refusal of a request, unless something was made with its key before: then it
+// is a late retry whose record is gone, and what looks like a "no" is the trace of its own success.
+func (a *API) unlessSpent(ctx context.Context, table string, s domain.Scope, refusal error) error {
+	spent, err := a.db.Spent(ctx, table, s)
+	switch {
+	case err != nil:
+		return err
+	case spent:
+		return store.ErrKeySpent
+	default:
+		return refusal
 	}
-	return s != "" && len(s) <= 100
 }
 
 // charge asks the provider for the money. A resumed run looks first: an earlier attempt may have
@@ -109,7 +98,8 @@ func (a *API) charge(ctx context.Context, key string, resumed bool, pay domain.P
 	if err != nil {
 		return domain.Charge{}, err
 	}
-	request := domain.ChargeRequest{Reference: order.Number, Amount: pay.Amount, Method: method}
+	request := domain.ChargeRequest{Reference: order.Number, Amount: pay.Amount, Method: method, Manual: pay.Manual,
+		ReturnURL: a.baseURL + "/return/" + pay.ID}
 	var charge domain.Charge
 	err = domain.ErrNoCharge
 	if resumed {
@@ -141,54 +131,41 @@ func (a *API) chargeError(ctx context.Context, pay domain.Payment, err error) er
 	return domain.Errorf(domain.Unknown, "outcome_unknown", "charge payment %s: %w", pay.ID, err)
 }
 
-// settlePayment writes the provider's word down. The mail is kept and its sending enqueued in the
-// same transaction.
-func (a *API) settlePayment(ctx context.Context, tx *idempotent.Tx, pay domain.Payment, charge domain.Charge) (Payment, error) {
-	if charge.Amount != pay.Amount {
-		return Payment{}, domain.Errorf(domain.Unknown, "outcome_unknown", "charge %s is over another amount: %w", charge.ID, errAmount)
-	}
-	pay.Status = domain.PaymentPaid
-	if charge.Status == domain.ChargeDeclined {
-		pay.Status = domain.PaymentDeclined
-	}
-	tx.SettlePayment(pay.ID, pay.Status, charge.ID, errSettled)
-	if pay.Status == domain.PaymentPaid {
-		order, err := a.db.Order(ctx, pay.OrderID)
-		if err != nil {
-			return Payment{}, err
-		}
-		tx.MarkPaid(order.ID, errSettled)
-		mail := a.confirmation(order, tx.Now())
-		tx.InsertMail(mail)
-		a.jobs.SendMail(tx.Tx, mail.ID)
-	}
-	return newPayment(pay), nil
-}
-
 // failPayment ends an attempt that the provider would not even try.
-func failPayment(tx *idempotent.Tx, pay domain.Payment, refusal *domain.Error) Payment {
+func (a *API) failPayment(tx *store.Tx, pay domain.Payment, refusal *domain.Error) Payment {
 	pay.Status = domain.PaymentFailed
-	tx.SettlePayment(pay.ID, pay.Status, "", errSettled)
+	tx.UpdatePayment(pay)
 	out := newPayment(pay)
 	out.Code, out.Detail = refusal.Code, refusal.Message
 	return out
 }
 
 func newPayment(p domain.Payment) Payment {
-	out := Payment{ID: p.ID, OrderID: p.OrderID, Status: p.Status, Amount: p.Amount, CreatedAt: p.CreatedAt}
-	if p.Status == domain.PaymentDeclined {
-		out.Code, out.Detail = "card_declined", "The customer's bank declined this card. Nothing was charged."
+	out := Payment{ID: p.ID, OrderID: p.OrderID, Status: p.Status, Amount: p.Amount, Captured: p.Captured, Refunded: p.Refunded,
+		Capture: "automatic", CreatedAt: p.CreatedAt}
+	if p.Manual {
+		out.Capture = "manual"
+	}
+	switch p.Status {
+	case domain.PaymentPending:
+		out.NextAction = &NextAction{Type: "redirect", RedirectURL: p.RedirectURL}
+	case domain.PaymentDeclined:
+		out.Code, out.Detail = "card_declined", "The customer's bank declined this payment. Nothing was charged."
+	case domain.PaymentFailed:
+		out.Code, out.Detail = "payment_failed", "The payment was given up before any money moved."
 	}
 	return out
 }
 
-// HTTPStatus is 402 for a declined payment and 422 for one that could not be tried: both are answers,
-// not errors.
+// HTTPStatus is 202 while the customer must act, 402 for a declined payment and 422 for one that could
+// not be tried: all of them are answers, not errors.
 func (p Payment) HTTPStatus() int {
 	switch p.Status {
+	case domain.PaymentPending:
+		return http.StatusAccepted
 	case domain.PaymentDeclined:
 		return http.StatusPaymentRequired
-	case domain.PaymentFailed:
+	case domain.PaymentFailed, domain.PaymentVoided:
 		return http.StatusUnprocessableEntity
 	default:
 		return http.StatusCreated
@@ -200,18 +177,29 @@ func (p Payment) Path() string { return "/v1/payments/" + p.ID }
 
 // getPayment tells the state of one of the caller's payments.
 func (a *API) getPayment(c *gin.Context) {
-	id, err := pathID(c, "payment")
-	if err != nil {
-		a.fail(c, err)
-		return
-	}
-	pay, err := a.db.Payment(c.Request.Context(), id)
-	if err == nil && a.owns(c.Request.Context(), caller(c).ID, pay.OrderID) != nil {
-		err = domain.Errorf(domain.NotFound, "payment_not_found", "There is no such payment.")
-	}
+	pay, err := a.ownPayment(c.Request.Context(), caller(c).ID, c.Param("id"))
 	if err != nil {
 		a.fail(c, err)
 		return
 	}
 	live(c, newPayment(pay))
+}
+
+// ownPayment reads a payment. Somebody else's is as absent as one that never was.
+func (a *API) ownPayment(ctx context.Context, consumer int64, id string) (domain.Payment, error) {
+	id, err := parseID(id, "payment")
+	if err != nil {
+		return domain.Payment{}, err
+	}
+	pay, err := a.db.Payment(ctx, id)
+	if err != nil {
+		return domain.Payment{}, err
+	}
+	if _, err := a.orderOf(ctx, consumer, pay.OrderID); err != nil {
+		if domain.KindOf(err) == domain.NotFound {
+			err = notThere("payment")
+		}
+		return domain.Payment{}, err
+	}
+	return pay, nil
 }

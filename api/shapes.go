@@ -44,14 +44,66 @@ type PayOrder struct {
 
 // Payment is what the API tells of one payment attempt.
 type Payment struct {
-	ID        string               `json:"id"`
-	OrderID   string               `json:"order_id"`
-	Status    domain.PaymentStatus `json:"status"`
-	Amount    domain.Money         `json:"amount"`
-	CreatedAt time.Time            `json:"created_at"`
-	Code      string               `json:"code,omitzero"`   // why it was declined
-	Detail    string               `json:"detail,omitzero"` // the same for people
+	ID         string               `json:"id"`
+	OrderID    string               `json:"order_id"`
+	Status     domain.PaymentStatus `json:"status"`
+	Amount     domain.Money         `json:"amount"`
+	Captured   domain.Money         `json:"captured"`
+	Refunded   domain.Money         `json:"refunded"`
+	Capture    string               `json:"capture"` // "automatic" or "manual"
+	NextAction *NextAction          `json:"next_action,omitzero"`
+	CreatedAt  time.Time            `json:"created_at"`
+	Code       string               `json:"code,omitzero"`   // why it was declined or failed
+	Detail     string               `json:"detail,omitzero"` // the same for people
 }
+
+// NextAction is what the customer must do: open the page at RedirectURL.
+type NextAction struct {
+	Type        string `json:"type"` // "redirect"
+	RedirectURL string `json:"redirect_url"`
+}
+
+// CapturePayment is the body of POST /v1/payments/{id}/captures. Without an amount all that is left is
+// captured.
+type CapturePayment struct {
+	PaymentID string `json:"-" path:"id"`
+	Amount    Amount `json:"amount,omitzero"`
+}
+
+// VoidPayment is POST /v1/payments/{id}/voids. It has no body.
+type VoidPayment struct {
+	PaymentID string `json:"-" path:"id"`
+}
+
+// RefundPayment is the body of POST /v1/payments/{id}/refunds. Without an amount all that is left is
+// refunded.
+type RefundPayment struct {
+	PaymentID string `json:"-" path:"id"`
+	Amount    Amount `json:"amount,omitzero"`
+}
+
+// Modification is a capture, a void or a refund.
+type Modification struct {
+	ID        string                    `json:"id"`
+	PaymentID string                    `json:"payment_id"`
+	Status    domain.ModificationStatus `json:"status"`
+	Amount    domain.Money              `json:"amount"`
+	Reason    string                    `json:"reason"` // "requested", "order_cancelled" or "duplicate"
+	CreatedAt time.Time                 `json:"created_at"`
+	Code      string                    `json:"code,omitzero"` // why it failed
+	Detail    string                    `json:"detail,omitzero"`
+
+	kind domain.ModificationKind
+}
+
+// ChangeAddress is the body of PATCH /v1/orders/{id}.
+type ChangeAddress struct {
+	OrderID string         `json:"-" path:"id"`
+	Address domain.Address `json:"address"`
+}
+
+// ChangedOrder is the answer to it: the order, which holds no address, as no stored answer does.
+type ChangedOrder struct{ Order }
 
 // SubmitContact is the body of POST /v1/contact-messages.
 type SubmitContact struct {

@@ -225,11 +225,14 @@ func (o *Operation[In, Out]) execute(ctx context.Context, cmd command[In]) (Repl
 	return Reply{}, busy()
 }
 
-// looksAgain reports errors after which the record decides: the key was taken, the commit's answer
-// was lost, or the request was found invalid, which must not hide the answer of an earlier one.
+// looksAgain reports errors after which the record decides: the key was taken or has made something
+// before, the commit's answer was lost, or the request was found invalid, which must not hide the
+// answer of an earlier one.
 func looksAgain(err error) bool {
-	if errors.Is(err, store.ErrKeyTaken) || errors.Is(err, store.ErrCommitUnknown) || errors.Is(err, store.ErrLeaseLost) {
-		return true
+	for _, known := range []error{store.ErrKeyTaken, store.ErrKeySpent, store.ErrCommitUnknown, store.ErrLeaseLost} {
+		if errors.Is(err, known) {
+			return true
+		}
 	}
 	switch domain.KindOf(err) {
 	case domain.Invalid, domain.NotFound, domain.Malformed:

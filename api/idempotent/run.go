@@ -50,6 +50,9 @@ func resume(op Described, r *Registry, key store.NewKey, claim domain.Claim) (*R
 	return run, nil
 }
 
+// OutsideKey is the key that Call hands to its function under this name, for keeping it beforehand.
+func (r *Run) OutsideKey(name string) string { return outsideKey(r.key.Scope, name) }
+
 // Resumed reports whether an earlier attempt may have made outside calls already.
 func (r *Run) Resumed() bool { return r.resumed }
 

@@ -158,7 +158,7 @@ func readList(answer []byte, key string, r domain.ChargeRequest) (domain.Charge,
 func (c charge) checked(key string, r domain.ChargeRequest) (domain.Charge, error) {
 	got := domain.Charge{
 		ID: c.ID, Reference: c.Reference, Key: c.IdempotencyKey,
-		Amount: domain.Money{Amount: c.Amount, Currency: c.Currency},
+		Amount: domain.Money{Amount: c.Amount, Currency: c.Currency}, Captured: domain.Money{Amount: c.Captured, Currency: c.Currency}, Refunded: domain.Money{Currency: c.Currency},
 		Status: domain.ChargeStatus(c.Status), CreatedAt: c.CreatedAt,
 	}
 	switch {
