@@ -188,6 +188,23 @@ func (s *shop) newOrder() (id, number string) {
 	return a.field(s.t, "id"), a.field(s.t, "number")
 }
 
+// newPayment pays a new order by card, with automatic or manual capture.
+func (s *shop) newPayment(capture string) (id, number string) {
+	s.t.Helper()
+	order, number := s.newOrder()
+	a := s.do(call{path: "/v1/payments", key: newKey(), body: strings.Replace(payBody(order, "tok_ok"), "{", `{"capture":"`+capture+`",`, 1)})
+	wantStatus(s.t, "payment", a, 201)
+	return a.field(s.t, "id"), number
+}
+
+// change asks for a capture, void or refund of a payment. An empty body asks for all that is left.
+func (s *shop) change(payment, what, body string) answer {
+	s.t.Helper()
+	return s.do(call{path: "/v1/payments/" + payment + "/" + what, key: newKey(), body: body})
+}
+
+const addressBody = `{"address":{"line1":"Rokin 2","postal_code":"1012 KR","city":"Amsterdam","country":"NL"}}`
+
 const mugOrder = `{"email":"sanne@example.nl","name":"Sanne de Vries","address":{"line1":"Damrak 1","postal_code":"1012 AB","city":"Amsterdam","country":"NL"},"items":[{"sku":"mug","quantity":2}]}`
 
 const contactBody = `{"name":"Sanne","email":"sanne@example.nl","message":"Is the mug blue?"}`
@@ -219,15 +236,16 @@ func (s *shop) charges(number string) []domain.Charge {
 	defer func() { _ = resp.Body.Close() }()
 	var ledger struct {
 		Charges []struct {
-			ID     string
-			Status string
-			Amount int64
+			ID                         string
+			Status                     string
+			Amount, Captured, Refunded int64
 		}
 	}
 	must(s.t, json.NewDecoder(resp.Body).Decode(&ledger))
 	var list []domain.Charge
 	for _, c := range ledger.Charges {
-		list = append(list, domain.Charge{ID: c.ID, Status: domain.ChargeStatus(c.Status), Amount: domain.EUR(c.Amount)})
+		list = append(list, domain.Charge{ID: c.ID, Status: domain.ChargeStatus(c.Status), Amount: domain.EUR(c.Amount),
+			Captured: domain.EUR(c.Captured), Refunded: domain.EUR(c.Refunded)})
 	}
 	return list
 }

@@ -110,9 +110,9 @@ func TestOversizedAndForeignBodiesAreRefusedUnread(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, d storetest.Database) {
 		s := newShop(t, d)
 		for _, op := range s.registry.Operations() {
-			_, path, _ := strings.Cut(op.Pattern, " ")
+			method, path, _ := strings.Cut(op.Pattern, " ")
 			fits := strings.Repeat(" ", int(op.MaxBody)-2) + "{}"
-			c := call{path: path, key: newKey(), body: fits}
+			c := call{method: method, path: path, key: newKey(), body: fits}
 			if got := s.do(c); got.Status == 413 {
 				t.Errorf("%s: %d bytes are refused", op.Pattern, len(fits))
 			}
