@@ -36,7 +36,8 @@ type shop struct {
 	registry *idempotent.Registry
 	jobs     *jobs.Queue
 	server   *httptest.Server
-	provider string // address of the simulated provider
+	provider string            // address of the simulated provider
+	psp      *simulated.Server // the provider itself, unless it is shared
 	clock    *storetest.Clock
 }
 
@@ -63,17 +64,20 @@ func newShop(t *testing.T, d storetest.Database, options ...shopOption) *shop {
 	}
 	s := &shop{t: t, clock: cfg.clock, db: storetest.Seeded(t, d, cfg.clock.Now), provider: cfg.provider}
 	if s.provider == "" {
-		s.provider = newProvider(t)
+		s.psp, s.provider = startProvider(t, simulated.ServerConfig{Slow: 700 * time.Millisecond})
 	}
 	client, err := simulated.NewClient(simulated.ClientConfig{BaseURL: s.provider, AttemptTimeout: cfg.attempt})
 	must(t, err)
 	cfg.registry.DB = s.db
 	s.registry, err = idempotent.NewRegistry(cfg.registry)
 	must(t, err)
-	s.jobs, err = jobs.New(t.Context(), jobs.Config{DB: s.db})
+	s.jobs, err = jobs.New(t.Context(), jobs.Config{DB: s.db, ListenURL: d.URL})
+	must(t, err)
+	t.Cleanup(s.jobs.Close)
+	events, err := simulated.NewEventReader([]string{eventSecret, oldEventSecret}, s.db.Now)
 	must(t, err)
 	s.API, err = api.New(t.Context(), api.Config{DB: s.db, Registry: s.registry, Provider: client, Jobs: s.jobs,
-		BaseURL: "http://127.0.0.1", TTL: api.TTLs{Contact: 48 * time.Hour, Orders: 72 * time.Hour, Payments: 168 * time.Hour}})
+		Events: map[string]domain.EventReader{"simulated": events}, BaseURL: "http://127.0.0.1", TTL: api.TTLs{Contact: 48 * time.Hour, Orders: 72 * time.Hour, Payments: 168 * time.Hour}})
 	must(t, err)
 	engine := gin.New()
 	engine.Use(func(c *gin.Context) {
@@ -89,16 +93,49 @@ func newShop(t *testing.T, d storetest.Database, options ...shopOption) *shop {
 	return s
 }
 
-func newProvider(t *testing.T) string { return newSlowProvider(t, 700*time.Millisecond) }
-
 func newSlowProvider(t *testing.T, slow time.Duration) string {
 	t.Helper()
-	psp, err := simulated.NewServer(simulated.ServerConfig{Path: filepath.Join(t.TempDir(), "psp.db"), Slow: slow})
+	_, address := startProvider(t, simulated.ServerConfig{Slow: slow})
+	return address
+}
+
+func startProvider(t *testing.T, cfg simulated.ServerConfig) (*simulated.Server, string) {
+	t.Helper()
+	cfg.Path, cfg.WebhookSecret = filepath.Join(t.TempDir(), "psp.db"), eventSecret
+	psp, err := simulated.NewServer(cfg)
 	must(t, err)
 	server := httptest.NewServer(psp)
+	psp.SetPublicURL(server.URL)
 	t.Cleanup(func() { server.CloseClientConnections(); server.Close(); _ = psp.Close() })
-	return server.URL
+	return psp, server.URL
 }
+
+// work lets this process do its jobs, from now to the end of the test.
+func (s *shop) work() {
+	s.t.Helper()
+	must(s.t, s.jobs.Start(s.t.Context()))
+	s.t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		_ = s.jobs.Stop(ctx)
+	})
+}
+
+// until waits for what must come true; how fast it does is not judged.
+func (s *shop) until(what string, true func() bool) {
+	s.t.Helper()
+	for end := time.Now().Add(60 * time.Second); !true(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			s.t.Fatalf("waited in vain until %s", what)
+		}
+	}
+}
+
+// Secrets of the provider's events: the one in use, and the one before it.
+const (
+	eventSecret    = "whsec_bmV3LXNlY3JldC1uZXctc2VjcmV0LW5ldy1zZWNyZXQ="
+	oldEventSecret = "whsec_b2xkLXNlY3JldC1vbGQtc2VjcmV0LW9sZC1zZWNyZXQ="
+)
 
 func must(t testing.TB, err error) {
 	t.Helper()

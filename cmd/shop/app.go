@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -78,8 +79,13 @@ func newApp(ctx context.Context, cfg Config, log *slog.Logger) (a *app, err erro
 	if a.jobs, err = jobs.New(ctx, jobs.Config{DB: a.db, ListenURL: cfg.DatabaseURL, Mailer: mailer, Log: quiet(log)}); err != nil {
 		return nil, err
 	}
+	events, err := simulated.NewEventReader(cfg.WebhookSecret, a.db.Now)
+	if err != nil {
+		return nil, err
+	}
 	a.api, err = api.New(ctx, api.Config{
-		DB: a.db, Registry: a.registry, Provider: provider, Jobs: a.jobs, BaseURL: cfg.BaseURL, Log: log,
+		DB: a.db, Registry: a.registry, Provider: provider, Events: map[string]domain.EventReader{"simulated": events},
+		Jobs: a.jobs, BaseURL: cfg.BaseURL, Log: log, Metrics: a.metrics,
 		TTL: api.TTLs{Contact: cfg.TTLContact, Orders: cfg.TTLOrders, Payments: cfg.TTLPayments},
 	})
 	if err != nil {
@@ -242,15 +248,32 @@ type localProvider struct {
 	url    string
 }
 
-func openProvider(cfg Config, log *slog.Logger) (*simulated.Server, error) {
+// openProvider opens the simulated provider. shop is the shop's address as customers know it, and
+// webhooks where its events go when no setting says otherwise; both may be unknown.
+func openProvider(cfg Config, log *slog.Logger, shop, webhooks string) (*simulated.Server, error) {
 	if err := os.MkdirAll(cfg.DataDir, 0o750); err != nil {
 		return nil, err
 	}
-	return simulated.NewServer(simulated.ServerConfig{Path: filepath.Join(cfg.DataDir, "provider.db"), Log: log})
+	if webhooks != "" {
+		webhooks += "/v1/webhooks/simulated"
+	}
+	return simulated.NewServer(simulated.ServerConfig{
+		Path: filepath.Join(cfg.DataDir, "provider.db"), Log: log, PublicURL: cfg.PSPPublicURL, ReturnBase: shop,
+		WebhookURL: cmp.Or(cfg.PSPWebhookURL, webhooks), WebhookSecret: cfg.WebhookSecret[0],
+	})
+}
+
+// ownAddress is where this process reaches itself.
+func ownAddress(addr string) string {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil || host == "" || net.ParseIP(host).IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return "http://" + net.JoinHostPort(host, port)
 }
 
 func startLocalProvider(ctx context.Context, cfg Config, log *slog.Logger) (*localProvider, error) {
-	provider, err := openProvider(cfg, log)
+	provider, err := openProvider(cfg, log, cfg.BaseURL, ownAddress(cfg.Addr))
 	if err != nil {
 		return nil, err
 	}

@@ -1,14 +1,18 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/caarlos0/env/v11"
+
+	"example.com/eenmaal/api/psp/simulated"
 )
 
 // Config is everything that can be set, all of it by environment variables. The desc tags make the
@@ -25,6 +29,10 @@ type Config struct {
 
 	PSP    string `env:"PSP" envDefault:"simulated" desc:"payment provider; this release has simulated"`
 	PSPURL string `env:"PSP_URL" desc:"address of the simulated provider when it runs elsewhere; empty: in this process"`
+
+	PSPPublicURL  string   `env:"PSP_PUBLIC_URL" desc:"where customers reach the simulated provider's pages; empty: PSP_URL, or BASE_URL when it is in this process"`
+	PSPWebhookURL string   `env:"PSP_WEBHOOK_URL" desc:"where the simulated provider sends its events; empty: /v1/webhooks/simulated of the shop, which shop psp knows only from BASE_URL"`
+	WebhookSecret []string `env:"WEBHOOK_SECRET" desc:"signs the provider's events: whsec_ and base64 of at least 24 bytes; several with commas while rotating, the first signs; demo mode has one that everybody knows"`
 
 	SMTPURL  string `env:"SMTP_URL" desc:"smtp://user:password@host:port; empty: mails are kept and shown, not sent"`
 	MailFrom string `env:"MAIL_FROM" envDefault:"shop@eenmaal.example" desc:"sender of mails"`
@@ -43,8 +51,11 @@ type Config struct {
 	LogFormat       string        `env:"LOG_FORMAT" envDefault:"text" desc:"text or json"`
 }
 
-// demoSecret is public by being here; production mode refuses it.
-const demoSecret = "demo-session-secret-that-everybody-knows"
+// The demo's secrets are public by being here; production mode refuses them.
+const (
+	demoSecret        = "demo-session-secret-that-everybody-knows"
+	demoWebhookSecret = "whsec_ZGVtby13ZWJob29rLXNlY3JldC1ldmVyeWJvZHkta25vd3M="
+)
 
 // ConfigError lists everything that is wrong with the configuration.
 type ConfigError struct{ Problems []string }
@@ -97,6 +108,13 @@ func (c *Config) fillIn() {
 	if c.SessionSecret == "" && c.Mode == "demo" {
 		c.SessionSecret = demoSecret
 	}
+	if len(c.WebhookSecret) == 0 && c.Mode == "demo" {
+		c.WebhookSecret = []string{demoWebhookSecret}
+	}
+	if c.PSPPublicURL == "" {
+		c.PSPPublicURL = cmp.Or(c.PSPURL, c.BaseURL)
+	}
+	c.PSPPublicURL = strings.TrimSuffix(c.PSPPublicURL, "/")
 }
 
 // problems checks what the types do not. unparsed says that some values were not even read.
@@ -119,6 +137,12 @@ func (c *Config) problems(unparsed bool) []string {
 	problem(c.PSP != "simulated", "PSP must be simulated: this release has no other provider")
 	psp, err := url.Parse(c.PSPURL)
 	problem(c.PSPURL != "" && (err != nil || psp.Host == ""), "PSP_URL must be an http:// or https:// address")
+	for name, address := range map[string]string{"PSP_PUBLIC_URL": c.PSPPublicURL, "PSP_WEBHOOK_URL": c.PSPWebhookURL} {
+		u, err := url.Parse(address)
+		problem(address != "" && (err != nil || u.Host == ""), "%s must be an http:// or https:// address", name)
+	}
+	_, err = simulated.NewEventReader(c.WebhookSecret, time.Now)
+	problem(err != nil, "WEBHOOK_SECRET: %v", err)
 	for _, network := range c.TrustedProxies {
 		_, _, err := net.ParseCIDR(network)
 		problem(err != nil && net.ParseIP(network) == nil, "TRUSTED_PROXIES has an entry that is no network such as 10.0.0.0/8")
@@ -143,6 +167,9 @@ func (c *Config) productionProblems() (list []string) {
 		list = append(list, "SESSION_SECRET must have at least 32 characters in production")
 	} else if c.SessionSecret == demoSecret {
 		list = append(list, "SESSION_SECRET is the demo's, which everybody knows")
+	}
+	if slices.Contains(c.WebhookSecret, demoWebhookSecret) {
+		list = append(list, "WEBHOOK_SECRET is the demo's, which everybody knows")
 	}
 	if c.PSPURL == "" {
 		list = append(list, "PSP_URL must be set in production: the provider inside this process is for demos")

@@ -22,7 +22,7 @@ func TestEveryMutatingRouteIsAccountedFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer a.close()
-	accounted := map[string]bool{}
+	accounted := map[string]bool{"POST /v1/webhooks/:provider": true} // its key is the event's id
 	for _, o := range a.registry.Operations() {
 		accounted[o.Pattern] = true
 	}
@@ -34,7 +34,7 @@ func TestEveryMutatingRouteIsAccountedFor(t *testing.T) {
 	}
 	found := 0
 	for _, r := range a.routes().Routes() {
-		if r.Method == http.MethodGet || r.Method == http.MethodHead || r.Method == http.MethodOptions || strings.HasPrefix(r.Path, "/psp/") {
+		if r.Method == http.MethodGet || r.Method == http.MethodHead || r.Method == http.MethodOptions || strings.HasPrefix(r.Path, "/psp/") || strings.HasPrefix(r.Path, "/testbank/") {
 			continue
 		}
 		found++

@@ -40,6 +40,7 @@ func (a *app) routes() *gin.Engine {
 	engine.GET("/metrics", gin.WrapH(promhttp.HandlerFor(a.metrics, promhttp.HandlerOpts{})))
 	if a.provider != nil {
 		engine.Any("/psp/v1/*path", gin.WrapH(a.provider.Server))
+		engine.Any("/testbank/*path", gin.WrapH(a.provider.Server))
 	}
 	a.api.Routes(engine)
 	a.web.Routes(engine)

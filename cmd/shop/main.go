@@ -99,12 +99,14 @@ func (pspCmd) Run() error {
 	if err != nil {
 		return err
 	}
-	provider, err := openProvider(cfg, log)
+	shop := os.Getenv("BASE_URL") // without it the configuration makes one of ADDR, which is the provider's here
+	provider, err := openProvider(cfg, log, shop, shop)
 	if err != nil {
 		return err
 	}
 	mux := http.NewServeMux()
 	mux.Handle("/psp/v1/", provider)
+	mux.Handle("/testbank/", provider)
 	mux.HandleFunc("/readyz", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ready\n") })
 	var listen net.ListenConfig
 	listener, err := listen.Listen(ctx, "tcp", cfg.Addr)
