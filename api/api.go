@@ -42,6 +42,7 @@ type API struct {
 	SubmitContact *idempotent.Operation[SubmitContact, ContactMessage]
 
 	db       *store.DB
+	registry *idempotent.Registry
 	provider domain.PaymentProvider
 	jobs     *jobs.Queue
 	baseURL  string
@@ -57,7 +58,7 @@ func New(ctx context.Context, cfg Config) (*API, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	a := &API{db: cfg.DB, provider: cfg.Provider, jobs: cfg.Jobs, baseURL: cfg.BaseURL, log: cfg.Log}
+	a := &API{db: cfg.DB, registry: cfg.Registry, provider: cfg.Provider, jobs: cfg.Jobs, baseURL: cfg.BaseURL, log: cfg.Log}
 	var err1, err2, err3 error
 	a.PlaceOrder, err1 = idempotent.Local(ctx, cfg.Registry, "POST /v1/orders", idempotent.Options{TTL: cfg.TTL.Orders}, a.placeOrder)
 	a.PayOrder, err2 = idempotent.Phased(ctx, cfg.Registry, "POST /v1/payments", idempotent.Options{TTL: cfg.TTL.Payments, UUIDOnly: true}, a.payOrder)
@@ -76,6 +77,8 @@ func (a *API) Routes(r gin.IRouter) {
 	mine.POST("/payments", a.PayOrder.Handle(caller))
 	mine.GET("/payments/:id", a.getPayment)
 	mine.POST("/contact-messages", a.SubmitContact.Handle(caller))
+	mine.GET("/operations", a.findOperation)
+	mine.GET("/operations/:id", a.getOperation)
 }
 
 // ignoreKeyOnReads says so when a key comes with a request that needs none.

@@ -65,7 +65,10 @@ func TestEveryRouteWithAnIDHidesWhatIsNotTheCallers(t *testing.T) {
 		order, _ := s.newOrder()
 		payment := s.pay(newKey(), order, "tok_ok")
 		wantStatus(t, "payment", payment, 201)
-		ids := map[string]string{"/v1/orders/:id": order, "/v1/payments/:id": payment.field(t, "id")}
+		key := newKey()
+		wantStatus(t, "order", s.order(key, mugOrder), 201)
+		operation := s.do(call{method: "GET", path: "/v1/operations?endpoint=POST+/v1/orders&key=" + key})
+		ids := map[string]string{"/v1/orders/:id": order, "/v1/payments/:id": payment.field(t, "id"), "/v1/operations/:id": operation.field(t, "id")}
 		engine := gin.New()
 		s.Routes(engine)
 		for _, route := range engine.Routes() {

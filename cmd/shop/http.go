@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
@@ -59,12 +60,14 @@ func sameOriginForms(next http.Handler) http.Handler {
 }
 
 // observe gives every request an id, tells the operations what the transport knows, and writes one
-// log line. Paths are logged by their pattern: the concrete ones hold tokens.
+// log line. Paths are logged by their pattern, since the concrete ones hold tokens, and keys by their
+// first characters.
 func (a *app) observe(c *gin.Context) {
 	begin := time.Now()
 	id := uuid.Must(uuid.NewV7()).String()
 	c.Header("X-Request-Id", id)
-	hints := idempotent.Hints{RequestID: id, Retry: c.GetHeader("Retry-Attempt") != ""}
+	var trace idempotent.Trace
+	hints := idempotent.Hints{RequestID: id, Retry: c.GetHeader("Retry-Attempt") != "", Trace: &trace}
 	if !strings.HasPrefix(c.Request.URL.Path, "/v1/") {
 		hints.Patience = webPatience
 	}
@@ -75,7 +78,8 @@ func (a *app) observe(c *gin.Context) {
 		level = slog.LevelWarn
 	}
 	a.log.Log(context.Background(), level, "request", "request", id, "method", c.Request.Method, "route", c.FullPath(),
-		"status", c.Writer.Status(), "outcome", c.Writer.Header().Get("Idempotency-Status"),
+		"status", c.Writer.Status(), "consumer", trace.Consumer, "key", trace.Key,
+		"outcome", cmp.Or(trace.Outcome, c.Writer.Header().Get("Idempotency-Status")),
 		"ms", float64(time.Since(begin).Microseconds())/1000)
 }
 
