@@ -26,7 +26,7 @@ func newServer(h http.Handler) *http.Server {
 }
 
 // handler is everything this process answers.
-func (a *app) handler() http.Handler { return sameOriginForms(a.routes()) }
+func (a *app) handler() http.Handler { return sameOriginForms(straight(a.routes())) }
 
 func (a *app) routes() *gin.Engine {
 	gin.SetMode(gin.ReleaseMode)
@@ -57,6 +57,19 @@ func (a *app) routes() *gin.Engine {
 // abuse and come from programs, which send no Origin.
 func sameOriginForms(next http.Handler) http.Handler {
 	return http.NewCrossOriginProtection().Handler(next)
+}
+
+// straight keeps the router from redirecting a request that changes something, for a slash too many: a
+// 307 has the client send it again, key and body, to wherever something in between points.
+func straight(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		reads := r.Method == http.MethodGet || r.Method == http.MethodHead
+		if !reads && len(r.URL.Path) > 1 && strings.HasSuffix(r.URL.Path, "/") {
+			http.Error(w, "There is nothing at this address.", http.StatusNotFound)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // observe gives every request an id, tells the operations what the transport knows, and writes one
