@@ -50,6 +50,7 @@ type API struct {
 	SubmitContact  *idempotent.Operation[SubmitContact, ContactMessage]
 
 	db       *store.DB
+	registry *idempotent.Registry
 	provider domain.PaymentProvider
 	events   map[string]domain.EventReader
 	jobs     *jobs.Queue
@@ -67,7 +68,7 @@ func New(ctx context.Context, cfg Config) (*API, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	a := &API{db: cfg.DB, provider: cfg.Provider, events: cfg.Events, jobs: cfg.Jobs, baseURL: cfg.BaseURL, log: cfg.Log,
+	a := &API{db: cfg.DB, registry: cfg.Registry, provider: cfg.Provider, events: cfg.Events, jobs: cfg.Jobs, baseURL: cfg.BaseURL, log: cfg.Log,
 		metrics: newMetrics(cfg.Metrics)}
 	a.jobs.Handle(jobs.Modify, jobs.Handler{Work: a.modifyJob})
 	a.jobs.Handle(jobs.ApplyEvent, jobs.Handler{Work: a.applyEvent, Pause: eventPause, Tries: maxEventTries})
@@ -112,6 +113,8 @@ func (a *API) Routes(r gin.IRouter) {
 	mine.GET("/voids/:id", a.getModification(domain.Void))
 	mine.GET("/refunds/:id", a.getModification(domain.Refund))
 	mine.POST("/contact-messages", a.SubmitContact.Handle(caller))
+	mine.GET("/operations", a.findOperation)
+	mine.GET("/operations/:id", a.getOperation)
 }
 
 // ignoreKeyOnReads says so when a key comes with a request that needs none.

@@ -33,6 +33,7 @@ func (a *API) authenticate(c *gin.Context) {
 		a.callers.put(hash, consumer)
 	}
 	c.Set(consumerKey, consumer)
+	idempotent.TraceOf(c.Request.Context()).Consumer = consumer.Name
 }
 
 func caller(c *gin.Context) domain.Consumer { return c.MustGet(consumerKey).(domain.Consumer) }

@@ -111,6 +111,9 @@ func (s *shop) routesWithAnID() map[string]idRow {
 	capture := s.change(captured, "captures", "")
 	void := s.change(voided, "voids", "")
 	refund := s.change(paid, "refunds", `{"amount":1}`)
+	key := newKey()
+	wantStatus(s.t, "order", s.order(key, mugOrder), 201)
+	operation := s.do(call{method: "GET", path: "/v1/operations?endpoint=POST+/v1/orders&key=" + key})
 	return map[string]idRow{
 		"GET /v1/orders/:id":                {order, "", 200},
 		"PATCH /v1/orders/:id":              {order, addressBody, 200},
@@ -122,6 +125,7 @@ func (s *shop) routesWithAnID() map[string]idRow {
 		"GET /v1/payments/:id/refunds":      {paid, "", 200},
 		"GET /v1/captures/:id":              {capture.field(s.t, "id"), "", 200},
 		"GET /v1/voids/:id":                 {void.field(s.t, "id"), "", 200},
+		"GET /v1/operations/:id":            {operation.field(s.t, "id"), "", 200},
 		"GET /v1/refunds/:id":               {refund.field(s.t, "id"), "", 200},
 	}
 }

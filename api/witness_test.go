@@ -25,6 +25,7 @@ type problem struct {
 	Retryable  bool
 	SafeNewKey bool `json:"safe_new_key"`
 	Resource   string
+	Operation  string
 	Errors     []domain.FieldError
 }
 

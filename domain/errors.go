@@ -3,6 +3,7 @@ package domain
 import (
 	"errors"
 	"fmt"
+	"time"
 )
 
 // Kind says what a caller may do about an error. It decides the HTTP status and whether the error
@@ -35,6 +36,11 @@ const (
 	TooLarge Kind = "too_large"
 	// Unauthenticated: no valid credentials.
 	Unauthenticated Kind = "unauthenticated"
+	// Forbidden: the caller is known and may not do this. Nothing was recorded, and nothing that was is
+	// shown.
+	Forbidden Kind = "forbidden"
+	// RateLimited: too many requests. Nothing was recorded; send it again with the same key, later.
+	RateLimited Kind = "rate_limited"
 )
 
 // Final reports whether an error of this kind is the true and lasting outcome of a request, to be
@@ -59,6 +65,10 @@ type Error struct {
 	// Resource is the path of what an earlier request with this key made ("/v1/orders/..."), when
 	// the caller may see it.
 	Resource string
+	// Operation is the path where the state of the request's key is shown.
+	Operation string
+	// RetryAfter is how long to wait before the next try, where that is known.
+	RetryAfter time.Duration
 	// Body, when set, is what the API shows beside the problem fields of a final refusal, such as the
 	// declined payment itself.
 	Body any

@@ -81,6 +81,16 @@ func (k Key) routed() Key {
 	return k
 }
 
+// KeyOfID gives the key that has an ID. The text of a key that carries no time is not in its ID: it is
+// given when it is known, and else empty.
+func KeyOfID(id [16]byte, text string) Key {
+	if id[6]>>4 == 7 && id[8]>>6 == 2 && id[0] != 0xff {
+		h := hex.EncodeToString(id[:])
+		return Key{text: h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:], id: id, v7: true}
+	}
+	return Key{text: text, id: id}
+}
+
 // String is the key as its client would recognise it.
 func (k Key) String() string { return k.text }
 
@@ -165,6 +175,7 @@ type Claim struct {
 	Resource    string        // path of what was made
 	Steps       []byte        // recorded results of finished steps
 	FirstSeen   time.Time
+	Request     string // id of the request that claimed the key, or finished it
 }
 
 // MaxLease is the longest lease a live holder can have. A claim whose lease ends later than this was

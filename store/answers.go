@@ -25,6 +25,7 @@ type Answers struct {
 	fill    chan copied   // never closed: a Put may come at any moment
 	closing chan struct{} // closed by Close
 	done    chan struct{} // closed when fillLoop has ended
+	observe func(op string, took time.Duration)
 	log     *slog.Logger
 }
 
@@ -68,7 +69,7 @@ func OpenAnswers(url string, log *slog.Logger) (*Answers, error) {
 		log = slog.New(slog.DiscardHandler)
 	}
 	a := &Answers{client: redis.NewUniversalClient(options), timeout: options.ReadTimeout, fill: make(chan copied, fillQueue),
-		closing: make(chan struct{}), done: make(chan struct{}), log: log}
+		closing: make(chan struct{}), done: make(chan struct{}), log: log, observe: func(string, time.Duration) {}}
 	a.breaker = gobreaker.NewCircuitBreaker[string](gobreaker.Settings{
 		Name: "redis", Timeout: redisPause,
 		ReadyToTrip: func(c gobreaker.Counts) bool { return c.ConsecutiveFailures >= redisFailures },
@@ -111,6 +112,16 @@ func (a *Answers) Close() error {
 	return a.client.Close()
 }
 
+// Observe has every use of Redis timed: "get" of one answer, "put" of a batch. It is called before the
+// first of them.
+func (a *Answers) Observe(observe func(op string, took time.Duration)) { a.observe = observe }
+
+// timed measures one use of Redis: defer a.timed("get")().
+func (a *Answers) timed(op string) func() {
+	begin := time.Now()
+	return func() { a.observe(op, time.Since(begin)) }
+}
+
 // Ping reports whether Redis answers.
 func (a *Answers) Ping(ctx context.Context) error { return a.client.Ping(ctx).Err() }
 
@@ -132,7 +143,10 @@ type entry struct {
 func (a *Answers) Get(ctx context.Context, s domain.Scope) (domain.Fingerprint, domain.Answer, bool) {
 	ctx, cancel := context.WithTimeout(ctx, a.timeout)
 	defer cancel()
-	text, err := a.breaker.Execute(func() (string, error) { return a.client.Get(ctx, answerName(s)).Result() })
+	text, err := a.breaker.Execute(func() (string, error) {
+		defer a.timed("get")()
+		return a.client.Get(ctx, answerName(s)).Result()
+	})
 	if err != nil {
 		return domain.Fingerprint{}, domain.Answer{}, false
 	}
@@ -187,6 +201,7 @@ func (a *Answers) copy(first copied) {
 		batch = append(batch, <-a.fill)
 	}
 	_, _ = a.breaker.Execute(func() (string, error) {
+		defer a.timed("put")()
 		ctx, cancel := context.WithTimeout(context.Background(), a.timeout)
 		defer cancel()
 		_, err := a.client.Pipelined(ctx, func(p redis.Pipeliner) error {

@@ -73,7 +73,7 @@ func (r keyRow) claim() domain.Claim {
 		State: domain.State(r.state), Attempt: r.attempt, Resource: r.resource, Steps: r.steps,
 		LeaseLeft:   time.Duration(r.leaseLeft) * time.Microsecond,
 		Fingerprint: domain.Fingerprint{Sum: [32]byte(r.fingerprint), Fields: r.fields},
-		FirstSeen:   time.UnixMicro(r.createdAt).UTC(),
+		FirstSeen:   time.UnixMicro(r.createdAt).UTC(), Request: r.requestID,
 	}
 	if r.doneAt != 0 {
 		c.Answer = domain.Answer{
@@ -92,6 +92,19 @@ func (db *DB) Spent(ctx context.Context, table string, s domain.Scope) (bool, er
 	err := db.gorm.WithContext(ctx).Table(table).Where("key = ? AND consumer_id = ?", keyID(s), s.Consumer).Limit(1).Count(&n).Error
 	return n > 0, err
 }
+
+// KeyText reads the text of a key that carries no time, whose id alone says too little. It is empty when
+// there is none.
+func (db *DB) KeyText(ctx context.Context, s domain.Scope) (string, error) {
+	var text sql.NullString
+	err := db.sql.QueryRowContext(ctx, db.dialect.placeholders(selectKeyText), keyID(s), s.Consumer, s.Endpoint).Scan(&text)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = nil
+	}
+	return text.String, err
+}
+
+const selectKeyText = `SELECT key_text FROM idempotency_keys WHERE key = ? AND consumer_id = ? AND endpoint_id = ?`
 
 // NewKey is what is known of a key when it is claimed.
 type NewKey struct {

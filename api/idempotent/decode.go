@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -71,15 +72,21 @@ func fieldName(p jsontext.Pointer) string {
 	for token := range p.Tokens() {
 		switch {
 		case token != "" && strings.Trim(token, "0123456789") == "":
-			b.WriteString("[" + token + "]")
+			b.WriteString("[" + clip(token, 64) + "]")
 		case b.Len() > 0:
-			b.WriteString("." + clip(token))
+			b.WriteString("." + clip(token, 64))
 		default:
-			b.WriteString(clip(token))
+			b.WriteString(clip(token, 64))
 		}
 	}
-	return b.String()
+	return clip(b.String(), 256)
 }
 
-// clip keeps a client's own field name from filling the answer.
-func clip(s string) string { return s[:min(len(s), 64)] }
+// clip keeps a client's own field name from filling the answer, and whole characters of it.
+func clip(s string, most int) string {
+	for len(s) > most {
+		_, size := utf8.DecodeLastRuneInString(s)
+		s = s[:len(s)-size]
+	}
+	return s
+}

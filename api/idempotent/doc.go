@@ -2,8 +2,9 @@
 // arrives, on however many replicas and with whatever crashes in between, its effect happens at most
 // once and every caller gets the bytes of the first answer.
 //
-// Read it in this order: operation.go (what a request goes through), run.go (the steps of one run),
-// flight.go (duplicates inside one process). The rules are in domain (Decide), the rows in store.
+// Read it in this order: operation.go (what a request goes through), execute.go (new, a repeat, or a
+// rescue), run.go (the steps of one run), flight.go (duplicates inside one process), command.go and
+// fingerprint.go (what makes two requests the same). The rules are in domain (Decide), the rows in store.
 //
 // # How it works
 //
@@ -19,5 +20,7 @@
 //     a migration.
 //   - A changed input struct changes fingerprints; give a new field the omitzero option, so that
 //     retries across a deploy still match.
+//   - An answer is made whole before its effect is committed, and is at most 256 KiB. An operation is
+//     handed no writer: it cannot stream, since a stream cannot be sent again.
 //   - A renamed route is a new endpoint: it forgets its keys.
 package idempotent

@@ -284,3 +284,10 @@ func echo(t *testing.T, r *idempotent.Registry, first func()) *idempotent.Operat
 	must(t, err)
 	return op
 }
+
+// rows counts a table from outside the code under test.
+func rows(t *testing.T, db *store.DB, table string) (n int) {
+	t.Helper()
+	must(t, db.SQL().QueryRowContext(t.Context(), "SELECT count(*) FROM "+table).Scan(&n))
+	return n
+}

@@ -26,19 +26,27 @@ func idOf(s domain.Scope) flightID { return flightID{s.Key.ID(), s.Consumer, s.E
 
 type flight struct {
 	fingerprint domain.Fingerprint
+	request     string // id of the first request
+	started     time.Time
 	waiters     int
 	landed      chan struct{} // closed when reply and err are set
 	reply       Reply
 	err         error
 }
 
-// join gives the key's flight. lead is true for the one who must do the work and land it.
-func (f *flights) join(s domain.Scope, print domain.Fingerprint, maxWaiters int) (fl *flight, lead bool, err error) {
+// newFlight is what a request brings: the flight it would lead.
+func newFlight(print domain.Fingerprint, request string, now time.Time) *flight {
+	return &flight{fingerprint: print, request: request, started: now, landed: make(chan struct{})}
+}
+
+// join gives the key's flight, which is mine when there was none. lead is true for the one who must do
+// the work and land it.
+func (f *flights) join(s domain.Scope, mine *flight, maxWaiters int) (fl *flight, lead bool, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	id := idOf(s)
 	if fl, ok := f.open[id]; ok {
-		if fl.fingerprint.Sum != print.Sum {
+		if fl.fingerprint.Sum != mine.fingerprint.Sum {
 			return fl, false, errMismatch
 		}
 		if fl.waiters >= maxWaiters {
@@ -47,12 +55,11 @@ func (f *flights) join(s domain.Scope, print domain.Fingerprint, maxWaiters int)
 		fl.waiters++
 		return fl, false, nil
 	}
-	fl = &flight{fingerprint: print, landed: make(chan struct{})}
 	if f.open == nil {
 		f.open = map[flightID]*flight{}
 	}
-	f.open[id] = fl
-	return fl, true, nil
+	f.open[id] = mine
+	return mine, true, nil
 }
 
 // land publishes the outcome and lets later requests start anew.
@@ -62,6 +69,11 @@ func (f *flights) land(s domain.Scope, fl *flight, reply Reply, err error) {
 	delete(f.open, idOf(s))
 	f.mu.Unlock()
 	close(fl.landed)
+}
+
+// claim is the flight in the words of the rule book.
+func (fl *flight) claim() domain.Claim {
+	return domain.Claim{State: domain.Running, Fingerprint: fl.fingerprint, Request: fl.request, FirstSeen: fl.started}
 }
 
 // wait gives the flight's outcome, or Busy when patience or the client ends first.

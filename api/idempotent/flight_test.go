@@ -12,20 +12,23 @@ import (
 func TestAFlightHasOneLeaderAndALimitedCrowd(t *testing.T) {
 	t.Parallel()
 	var f flights
-	s, print := scopeOf(t, 1), domain.Fingerprint{Sum: [32]byte{1}}
-	fl, lead, err := f.join(s, print, 2)
+	s := scopeOf(t, 1)
+	bring := func(sum byte) *flight {
+		return newFlight(domain.Fingerprint{Sum: [32]byte{sum}}, "request", time.Now())
+	}
+	fl, lead, err := f.join(s, bring(1), 2)
 	if !lead || err != nil {
 		t.Fatalf("first: %v %v", lead, err)
 	}
 	for range 2 {
-		if same, lead, err := f.join(s, print, 2); same != fl || lead || err != nil {
+		if same, lead, err := f.join(s, bring(1), 2); same != fl || lead || err != nil {
 			t.Fatalf("waiter: %v %v", lead, err)
 		}
 	}
-	if _, _, err := f.join(s, print, 2); domain.KindOf(err) != domain.Busy {
+	if _, _, err := f.join(s, bring(1), 2); domain.KindOf(err) != domain.Busy {
 		t.Errorf("past the cap: %v", err)
 	}
-	if _, _, err := f.join(s, domain.Fingerprint{Sum: [32]byte{2}}, 2); !errors.Is(err, errMismatch) {
+	if _, _, err := f.join(s, bring(2), 2); !errors.Is(err, errMismatch) {
 		t.Errorf("another request: %v", err)
 	}
 	if _, err := fl.wait(t.Context(), time.Millisecond); domain.KindOf(err) != domain.Busy {
@@ -40,7 +43,7 @@ func TestAFlightHasOneLeaderAndALimitedCrowd(t *testing.T) {
 	if reply, err := fl.wait(t.Context(), time.Hour); reply.Answer.Status != 201 || err != nil {
 		t.Errorf("landed: %+v %v", reply, err)
 	}
-	if _, lead, err := f.join(s, print, 2); !lead || err != nil {
+	if _, lead, err := f.join(s, bring(1), 2); !lead || err != nil {
 		t.Errorf("after the landing: %v %v", lead, err)
 	}
 }

@@ -18,23 +18,23 @@ import (
 // whatever refuses strangers.
 func (o *Operation[In, Out]) Handle(consumer func(*gin.Context) domain.Consumer) gin.HandlerFunc {
 	return func(c *gin.Context) {
-		key, err := KeyOf(c.Request.Header)
-		if err != nil {
-			o.refuse(c, err)
-			return
-		}
 		var in In
-		if !o.BodyOptional || hasBody(c.Request) {
-			err = readBody(c, o.MaxBody, &in)
+		key, err := KeyOf(c.Request.Header)
+		if err == nil {
+			err = o.accepts(key)
 		}
 		if err != nil {
-			o.refuse(c, err)
+			o.turnAway(c, consumer(c), key, err)
 			return
 		}
-		o.fields.fromPath(&in, c.Param)
+		if err = o.read(c, &in); err != nil {
+			scope := domain.Scope{Key: key, Consumer: consumer(c).ID, Endpoint: o.number}
+			o.turnAway(c, consumer(c), key, o.registry.linked(scope, err))
+			return
+		}
 		reply, err := o.Do(c.Request.Context(), consumer(c), key, in)
 		if err != nil {
-			c.Writer.Header().Set("Idempotency-Status", outcome(reply, err))
+			c.Writer.Header().Set("Idempotency-Status", statusHeader(outcome(reply, err)))
 			WriteProblem(c, err)
 			return
 		}
@@ -42,14 +42,21 @@ func (o *Operation[In, Out]) Handle(consumer func(*gin.Context) domain.Consumer)
 	}
 }
 
-// refuse answers a request that never became an attempt: nothing is recorded for its key.
-func (o *Operation[In, Out]) refuse(c *gin.Context, err error) {
-	result := "malformed"
-	if known, ok := errors.AsType[*domain.Error](err); ok && known.Code == "idempotency_key_missing" {
-		result = "missing"
-	}
-	o.registry.metrics.requests.WithLabelValues(o.Pattern, result).Inc()
+// turnAway answers a request that never became an attempt: nothing is recorded for its key.
+func (o *Operation[In, Out]) turnAway(c *gin.Context, consumer domain.Consumer, key domain.Key, err error) {
+	o.came(c.Request.Context(), consumer, key, outcome(Reply{}, err))
 	WriteProblem(c, err)
+}
+
+// read makes the command of a request: its body and the parameters of its path.
+func (o *Operation[In, Out]) read(c *gin.Context, in *In) error {
+	if !o.BodyOptional || hasBody(c.Request) {
+		if err := readBody(c, o.MaxBody, in); err != nil {
+			return err
+		}
+	}
+	o.fields.fromPath(in, c.Param)
+	return nil
 }
 
 // KeyOf reads the Idempotency-Key of a request. There must be exactly one.
@@ -113,7 +120,7 @@ func Write(c *gin.Context, reply Reply) {
 	header.Set("Cache-Control", "no-store")
 	header.Set("Content-Length", strconv.Itoa(len(reply.Answer.Body)))
 	header.Set("Idempotent-Replayed", strconv.FormatBool(reply.Replayed))
-	header.Set("Idempotency-Status", outcome(reply, nil))
+	header.Set("Idempotency-Status", statusHeader(outcome(reply, nil)))
 	header.Set("Idempotency-Expires", reply.Expires.UTC().Format(http.TimeFormat))
 	if reply.Answer.Request != "" {
 		header.Set("Idempotency-Original-Request-Id", reply.Answer.Request)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/gin-gonic/gin"
 	"github.com/go-json-experiment/json"
@@ -24,6 +25,7 @@ type Problem struct {
 	Retryable  bool                `json:"retryable"`
 	SafeNewKey bool                `json:"safe_new_key"` // true only when nothing can have happened
 	Resource   string              `json:"resource,omitzero"`
+	Operation  string              `json:"operation,omitzero"` // where the state of the key is shown
 	Errors     []domain.FieldError `json:"errors,omitempty"`
 }
 
@@ -40,8 +42,8 @@ func ProblemOf(err error) Problem {
 	}
 	return Problem{
 		Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: known.Message, Code: known.Code,
-		Retryable:  known.Kind == domain.Busy || known.Kind == domain.Unavailable || known.Kind == domain.Unknown,
-		SafeNewKey: safeNewKey(known.Kind), Resource: known.Resource, Errors: known.Fields,
+		Retryable: retryable(known.Kind), SafeNewKey: safeNewKey(known.Kind),
+		Resource: known.Resource, Operation: known.Operation, Errors: known.Fields,
 	}
 }
 
@@ -53,6 +55,8 @@ func statusOf(k domain.Kind) int {
 		return http.StatusUnauthorized
 	case domain.Declined:
 		return http.StatusPaymentRequired
+	case domain.Forbidden:
+		return http.StatusForbidden
 	case domain.NotFound:
 		return http.StatusNotFound
 	case domain.Conflict, domain.Busy:
@@ -63,6 +67,8 @@ func statusOf(k domain.Kind) int {
 		return http.StatusRequestEntityTooLarge
 	case domain.Invalid, domain.Refused:
 		return http.StatusUnprocessableEntity
+	case domain.RateLimited:
+		return http.StatusTooManyRequests
 	case domain.Unavailable, domain.Unknown:
 		return http.StatusServiceUnavailable
 	default:
@@ -70,9 +76,20 @@ func statusOf(k domain.Kind) int {
 	}
 }
 
+func retryable(k domain.Kind) bool {
+	switch k {
+	case domain.Busy, domain.Unavailable, domain.Unknown, domain.RateLimited:
+		return true
+	default:
+		return false
+	}
+}
+
+// safeNewKey is about the key, not about this request: one that was turned away at the door, for its
+// credentials, its rights or its number, may be the retry of one that had its effect.
 func safeNewKey(k domain.Kind) bool {
 	switch k {
-	case domain.Malformed, domain.Invalid, domain.NotFound, domain.Unauthenticated, domain.TooLarge, domain.Refused, domain.Declined:
+	case domain.Malformed, domain.Invalid, domain.NotFound, domain.TooLarge, domain.Refused, domain.Declined:
 		return true
 	default:
 		return false
@@ -90,7 +107,7 @@ func WriteProblem(c *gin.Context, err error) {
 	header := c.Writer.Header()
 	header.Set("Cache-Control", "no-store")
 	if problem.Retryable {
-		header.Set("Retry-After", strconv.Itoa(retryAfter))
+		header.Set("Retry-After", strconv.Itoa(retryAfter(err)))
 	}
 	if problem.Status == http.StatusUnauthorized {
 		header.Set("WWW-Authenticate", "Bearer")
@@ -99,5 +116,11 @@ func WriteProblem(c *gin.Context, err error) {
 	c.Abort()
 }
 
-// retryAfter is in seconds.
-const retryAfter = 1
+// retryAfter gives whole seconds, rounded up: who comes back too early is refused again.
+func retryAfter(err error) int {
+	known, ok := errors.AsType[*domain.Error](err)
+	if !ok || known.RetryAfter <= time.Second {
+		return 1
+	}
+	return int((known.RetryAfter + time.Second - 1) / time.Second)
+}

@@ -29,6 +29,8 @@ type Config struct {
 	Patience   time.Duration // how long a duplicate waits for the first answer; 8 s
 	MaxWaiters int           // duplicates of one key that may wait in this process; 100
 	CacheBytes int           // memory for finished answers; 32 MiB; negative for none
+
+	OperationPath string // where problems say that a key's state is shown; "/v1/operations/"
 }
 
 // Answers is a store of finished answers beside the database. An answer never changes once it is
@@ -44,12 +46,14 @@ type Registry struct {
 	flights    flights
 	cache      *answerCache
 	metrics    metrics
+	recent     recentKeys
+	audit      audit
 	operations []Described
 	running    sync.WaitGroup
 }
 
-// Drain waits until all runs have ended, also those whose clients have gone. Call it when no new
-// requests can come.
+// Drain waits until all runs have ended, also those whose clients have gone, and until the mismatches
+// found are written down. Call it when no new requests can come.
 func (r *Registry) Drain(ctx context.Context) error {
 	ended := make(chan struct{})
 	go func() {
@@ -77,10 +81,19 @@ func NewRegistry(cfg Config) (*Registry, error) {
 	defaultTo(&cfg.Patience, 8*time.Second)
 	defaultTo(&cfg.MaxWaiters, 100)
 	defaultTo(&cfg.CacheBytes, 32<<20)
+	defaultTo(&cfg.OperationPath, "/v1/operations/")
 	if cfg.Lease > domain.MaxLease {
 		return nil, fmt.Errorf("idempotent: a lease of %s is longer than %s, past which it counts as ended", cfg.Lease, domain.MaxLease)
 	}
-	return &Registry{cfg: cfg, cache: newAnswerCache(cfg.CacheBytes), metrics: newMetrics(cfg.Metrics)}, nil
+	r := &Registry{cfg: cfg, cache: newAnswerCache(cfg.CacheBytes), metrics: newMetrics(cfg.Metrics), recent: recentKeys{max: maxRecentKeys}}
+	if copies, ok := cfg.Answers.(interface {
+		Observe(func(op string, took time.Duration))
+	}); ok {
+		copies.Observe(func(op string, took time.Duration) {
+			r.metrics.store.WithLabelValues("redis", op).Observe(took.Seconds())
+		})
+	}
+	return r, nil
 }
 
 func defaultTo[T comparable](v *T, otherwise T) {
@@ -99,6 +112,7 @@ type Described struct {
 	MaxBody      int64
 	BodyOptional bool
 	UUIDOnly     bool
+	number       int16 // in the database
 }
 
 // Operations lists all registered operations in the order of their registration.
@@ -109,6 +123,12 @@ func (r *Registry) Operations() []Described { return slices.Clone(r.operations) 
 func (r *Registry) bind(ctx context.Context, pattern string) (int16, error) {
 	numbers, err := r.cfg.DB.Endpoints(ctx, []string{pattern})
 	return numbers[pattern], err
+}
+
+// claim reads the record of a key.
+func (r *Registry) claim(ctx context.Context, s domain.Scope) (domain.Claim, bool, error) {
+	defer r.metrics.timed("database", "claim")()
+	return r.cfg.DB.Claim(ctx, s)
 }
 
 // outsideKey derives the key that an outside system sees for one step of one operation. It is the

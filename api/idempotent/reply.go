@@ -12,4 +12,5 @@ type Reply struct {
 	Replayed bool      // an earlier request made it; this one had no effect
 	Expires  time.Time // until when it is replayed
 	copied   bool      // it came from Config.Answers
+	waited   bool      // the earlier request was still running when this one came
 }

@@ -15,16 +15,22 @@ import (
 // Tx is the transaction of one step: the store's Tx and the key it belongs to.
 type Tx struct {
 	*store.Tx
-	Scope domain.Scope
-	then  func() // what the commit makes true for the run
+	Scope   domain.Scope
+	metrics metrics
+	then    func() // what the commit makes true for the run
 }
 
 func (tx *Tx) commit(ctx context.Context) error {
-	if err := tx.Commit(ctx); err != nil {
+	if err := tx.timedCommit(ctx); err != nil {
 		return err
 	}
 	tx.then()
 	return nil
+}
+
+func (tx *Tx) timedCommit(ctx context.Context) error {
+	defer tx.metrics.timed("database", "commit")()
+	return tx.Commit(ctx)
 }
 
 // Run is one attempt to carry an operation out.
@@ -32,8 +38,10 @@ type Run struct {
 	op       Described
 	registry *Registry
 	key      store.NewKey
-	attempt  int64 // 0 until the claim is written
+	consumer string // name, for the log
+	attempt  int64  // 0 until the claim is written
 	resumed  bool
+	went     bool // a resumed run has reached something that was not done yet
 	steps    map[string]json.RawMessage
 	finished bool
 	answer   domain.Answer
@@ -56,7 +64,17 @@ func (r *Run) OutsideKey(name string) string { return outsideKey(r.key.Scope, na
 // Resumed reports whether an earlier attempt may have made outside calls already.
 func (r *Run) Resumed() bool { return r.resumed }
 
-func (r *Run) begin() *Tx { return &Tx{Tx: r.registry.cfg.DB.Begin(), Scope: r.key.Scope} }
+// goesOn counts where a run that was taken over does its first work.
+func (r *Run) goesOn(step string) {
+	if r.resumed && !r.went {
+		r.went = true
+		r.registry.metrics.recoveries.WithLabelValues(step).Inc()
+	}
+}
+
+func (r *Run) begin() *Tx {
+	return &Tx{Tx: r.registry.cfg.DB.Begin(), Scope: r.key.Scope, metrics: r.registry.metrics}
+}
 
 // maxStale is how often a step is decided anew because what it had read changed before its commit.
 const maxStale = 5
@@ -69,6 +87,7 @@ func Step[T any](ctx context.Context, run *Run, name string, fn func(tx *Tx) (T,
 	if recorded, ok := run.steps[name]; ok {
 		return result, json.Unmarshal(recorded, &result)
 	}
+	run.goesOn(name)
 	if err := fault.Point(ctx, "before_"+name); err != nil {
 		return result, err
 	}
@@ -116,6 +135,7 @@ func Call[T any](ctx context.Context, run *Run, name string, fn func(ctx context
 			return result, err
 		}
 	}
+	run.goesOn(name)
 	if err := fault.Point(ctx, "before_"+name); err != nil {
 		return result, err
 	}
@@ -132,6 +152,7 @@ func Call[T any](ctx context.Context, run *Run, name string, fn func(ctx context
 // The answer is Out as JSON with status 201, unless Out says otherwise with an HTTPStatus method. Its
 // Location is what the Path method of Out gives, when it has one.
 func Finish[Out any](ctx context.Context, run *Run, fn func(tx *Tx) (Out, error)) (out Out, err error) {
+	run.goesOn("finish")
 	if err := fault.Point(ctx, "before_finish"); err != nil {
 		return out, err
 	}
@@ -189,7 +210,7 @@ func (r *Run) decide(ctx context.Context, fn func(*Tx) error) error {
 
 // refuse stores a final "no" as the answer, and nothing else.
 func (r *Run) refuse(ctx context.Context, refusal error) error {
-	answer, err := refusalAnswer(refusal)
+	answer, err := refusalAnswer(r.registry.linked(r.key.Scope, refusal))
 	if err != nil {
 		return err
 	}
@@ -210,6 +231,7 @@ func (r *Run) giveBack(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 	defer cancel()
 	if err := r.registry.cfg.DB.Release(ctx, r.key.Scope, r.attempt); err != nil {
-		r.registry.cfg.Log.Warn("key not released, its lease will end", "endpoint", r.op.Pattern, "error", err)
+		r.registry.cfg.Log.Warn("key not released, its lease will end", "endpoint", r.op.Pattern, "key", r.key.Scope.Key.Short(),
+			"consumer", r.consumer, "request", r.key.Request, "outcome", "retryable", "error", err)
 	}
 }

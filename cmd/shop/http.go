@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
@@ -25,7 +26,7 @@ func newServer(h http.Handler) *http.Server {
 }
 
 // handler is everything this process answers.
-func (a *app) handler() http.Handler { return sameOriginForms(a.routes()) }
+func (a *app) handler() http.Handler { return sameOriginForms(straight(a.routes())) }
 
 func (a *app) routes() *gin.Engine {
 	gin.SetMode(gin.ReleaseMode)
@@ -59,13 +60,28 @@ func sameOriginForms(next http.Handler) http.Handler {
 	return http.NewCrossOriginProtection().Handler(next)
 }
 
+// straight keeps the router from redirecting a request that changes something, for a slash too many: a
+// 307 has the client send it again, key and body, to wherever something in between points.
+func straight(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		reads := r.Method == http.MethodGet || r.Method == http.MethodHead
+		if !reads && len(r.URL.Path) > 1 && strings.HasSuffix(r.URL.Path, "/") {
+			http.Error(w, "There is nothing at this address.", http.StatusNotFound)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
 // observe gives every request an id, tells the operations what the transport knows, and writes one
-// log line. Paths are logged by their pattern: the concrete ones hold tokens.
+// log line. Paths are logged by their pattern, since the concrete ones hold tokens, and keys by their
+// first characters.
 func (a *app) observe(c *gin.Context) {
 	begin := time.Now()
 	id := uuid.Must(uuid.NewV7()).String()
 	c.Header("X-Request-Id", id)
-	hints := idempotent.Hints{RequestID: id, Retry: c.GetHeader("Retry-Attempt") != ""}
+	var trace idempotent.Trace
+	hints := idempotent.Hints{RequestID: id, Retry: c.GetHeader("Retry-Attempt") != "", Trace: &trace}
 	if !strings.HasPrefix(c.Request.URL.Path, "/v1/") {
 		hints.Patience = webPatience
 	}
@@ -76,7 +92,8 @@ func (a *app) observe(c *gin.Context) {
 		level = slog.LevelWarn
 	}
 	a.log.Log(context.Background(), level, "request", "request", id, "method", c.Request.Method, "route", c.FullPath(),
-		"status", c.Writer.Status(), "outcome", c.Writer.Header().Get("Idempotency-Status"),
+		"status", c.Writer.Status(), "consumer", trace.Consumer, "key", trace.Key,
+		"outcome", cmp.Or(trace.Outcome, c.Writer.Header().Get("Idempotency-Status")),
 		"ms", float64(time.Since(begin).Microseconds())/1000)
 }
 

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"bytes"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+)
+
+func newTestApp(t *testing.T, log *slog.Logger) *app {
+	t.Helper()
+	cfg, err := LoadConfig(map[string]string{"DATA_DIR": t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := newApp(t.Context(), cfg, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(a.close)
+	return a
+}
+
+func send(h http.Handler, method, path, body string, header ...string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(method, path, strings.NewReader(body))
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w
+}
+
+// TestARequestThatChangesSomethingIsNeverRedirected: a 307 would carry its key and body elsewhere.
+func TestARequestThatChangesSomethingIsNeverRedirected(t *testing.T) {
+	t.Parallel()
+	h := newTestApp(t, slog.New(slog.DiscardHandler)).handler()
+	for _, method := range []string{"POST", "PUT", "PATCH", "DELETE"} {
+		for _, path := range []string{"/v1/orders/", "/v1/payments/", "/basket/", "/v1/orders//", "//v1/orders", "/V1/orders"} {
+			if w := send(h, method, path, "{}"); w.Code/100 == 3 || w.Header().Get("Location") != "" {
+				t.Errorf("%s %s: %d to %q", method, path, w.Code, w.Header().Get("Location"))
+			}
+		}
+	}
+	if w := send(h, "GET", "/nl/", ""); w.Code != 301 && w.Code != 200 {
+		t.Errorf("a reader with a slash too many: %d", w.Code)
+	}
+}
+
+// TestEveryLineOfARequestTellsWhoseItIs: from one line to the next by request, key and consumer.
+func TestEveryLineOfARequestTellsWhoseItIs(t *testing.T) {
+	t.Parallel()
+	var book bytes.Buffer
+	a := newTestApp(t, slog.New(slog.NewJSONHandler(&book, nil)))
+	h := a.handler()
+	key := uuid.Must(uuid.NewV7()).String()
+	header := []string{"Authorization", "Bearer demo-alpha", "Content-Type", "application/json", "Idempotency-Key", key}
+	for _, text := range []string{"one", "one", "two"} {
+		send(h, "POST", "/v1/contact-messages", `{"email":"sanne@example.nl","message":"`+text+`"}`, header...)
+	}
+	send(h, "POST", "/v1/contact-messages", `{`, header...)
+	send(h, "GET", "/v1/operations", "", header...)
+	if err := a.registry.Drain(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(book.String()), "\n")
+	var outcomes []string
+	for _, line := range lines {
+		if !strings.Contains(line, `"request":"`) {
+			continue
+		}
+		if !strings.Contains(line, `"consumer":"alpha"`) || !strings.Contains(line, `"outcome":"`) {
+			t.Errorf("a line without its consumer or outcome: %s", line)
+		}
+		if strings.Contains(line, key) || strings.Contains(line, "demo-alpha") || strings.Contains(line, "sanne") {
+			t.Errorf("a line with a secret: %s", line)
+		}
+		if strings.Contains(line, `"msg":"request"`) {
+			_, rest, _ := strings.Cut(line, `"outcome":"`)
+			word, _, _ := strings.Cut(rest, `"`)
+			outcomes = append(outcomes, word)
+			if reads := strings.Contains(line, "/operations"); !reads && !strings.Contains(line, `"key":"`+key[:13]+`"`) {
+				t.Errorf("a line without its key: %s", line)
+			}
+		}
+	}
+	if got := strings.Join(outcomes, " "); got != "executed replayed mismatch malformed ignored" {
+		t.Errorf("outcomes: %s\n%s", got, book.String())
+	}
+}

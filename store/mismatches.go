@@ -1,0 +1,107 @@
+package store
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"example.com/eenmaal/domain"
+)
+
+type mismatchRow struct {
+	ID           int64
+	ConsumerID   int64
+	EndpointID   int16
+	Consumer     string
+	Endpoint     string
+	Key          string
+	KeyShort     string
+	Sum          []byte
+	Fields       string
+	FirstRequest string
+	FirstSeen    int64
+	RequestID    string
+	FirstAt      int64
+	LastAt       int64
+	Times        int64
+	ExplainedBy  string
+	ExplainedAt  int64
+	Note         string
+}
+
+func (r mismatchRow) mismatch() (domain.KeyMismatch, error) {
+	id, err := uuid.Parse(r.Key)
+	m := domain.KeyMismatch{
+		ID: r.ID, Scope: domain.Scope{Key: domain.KeyOfID(id, ""), Consumer: r.ConsumerID, Endpoint: r.EndpointID},
+		Consumer: r.Consumer, Endpoint: r.Endpoint, Key: r.KeyShort, Sum: [32]byte(r.Sum), Fields: strings.Fields(r.Fields),
+		FirstRequest: r.FirstRequest, FirstSeen: momentOf(r.FirstSeen), Request: r.RequestID,
+		FirstAt: momentOf(r.FirstAt), LastAt: momentOf(r.LastAt), Times: r.Times,
+		ExplainedBy: r.ExplainedBy, ExplainedAt: momentOf(r.ExplainedAt), Note: r.Note,
+	}
+	return m, err
+}
+
+// momentOf gives the time of a column in which zero is never.
+func momentOf(micros int64) time.Time {
+	if micros == 0 {
+		return time.Time{}
+	}
+	return time.UnixMicro(micros).UTC()
+}
+
+func microsOf(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMicro()
+}
+
+// RecordMismatch keeps a mismatch. One that came before is counted: m's first time, request and reason
+// stay those of the first.
+func (db *DB) RecordMismatch(ctx context.Context, m domain.KeyMismatch) error {
+	tx := db.Begin()
+	tx.queue(`INSERT INTO mismatches (consumer_id, endpoint_id, key, key_short, sum, fields, first_request, first_seen,
+			request_id, first_at, last_at, times)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)
+		ON CONFLICT (key, consumer_id, endpoint_id, sum) DO UPDATE SET
+			times = mismatches.times + 1, last_at = excluded.last_at, request_id = excluded.request_id`,
+		m.Scope.Consumer, m.Scope.Endpoint, keyID(m.Scope), m.Key, m.Sum[:], strings.Join(m.Fields, " "), m.FirstRequest,
+		microsOf(m.FirstSeen), m.Request, microsOf(m.LastAt), microsOf(m.LastAt))
+	return tx.Commit(ctx)
+}
+
+// MismatchesPerPage is how many mismatches one page has.
+const MismatchesPerPage = 50
+
+// Mismatches reads a page of mismatches, counted from 0: those that nobody has explained come first,
+// and among them those that came last.
+func (db *DB) Mismatches(ctx context.Context, page int) ([]domain.KeyMismatch, error) {
+	var rows []mismatchRow
+	err := db.gorm.WithContext(ctx).Table("mismatches").
+		Select("mismatches.*, COALESCE(consumers.name, '') AS consumer, endpoints.pattern AS endpoint").
+		Joins("LEFT JOIN consumers ON consumers.id = mismatches.consumer_id").
+		Joins("JOIN endpoints ON endpoints.id = mismatches.endpoint_id").
+		Order("CASE WHEN explained_at = 0 THEN 0 ELSE 1 END, last_at DESC, mismatches.id DESC").
+		Offset(max(page, 0) * MismatchesPerPage).Limit(MismatchesPerPage).Find(&rows).Error
+	if err != nil {
+		return nil, err
+	}
+	list := make([]domain.KeyMismatch, len(rows))
+	for i, r := range rows {
+		if list[i], err = r.mismatch(); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// ExplainMismatch notes who found out what had happened, and what. A second explanation replaces the
+// first.
+func (db *DB) ExplainMismatch(ctx context.Context, id int64, by, note string) error {
+	tx := db.Begin()
+	tx.queue(`UPDATE mismatches SET explained_by = ?, explained_at = ?, note = ? WHERE id = ?`, by, db.Now().UnixMicro(), note, id).
+		orMissing(domain.Errorf(domain.NotFound, "mismatch_not_found", "There is no such mismatch."))
+	return tx.Commit(ctx)
+}
