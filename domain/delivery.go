@@ -1,0 +1,63 @@
+package domain
+
+import (
+	"net/http"
+	"time"
+)
+
+// DeliveryState of one event on its way to one endpoint.
+type DeliveryState string
+
+const (
+	DeliveryPending   DeliveryState = "pending"   // to be tried, or tried again
+	DeliveryDelivered DeliveryState = "delivered" // the receiver said 2xx
+	DeliveryDead      DeliveryState = "dead"      // given up; only asking for a redelivery tries again
+)
+
+// Delivery is one event on its way to one endpoint. It arrives at least once: a receiver tells repeats
+// by the event's id.
+type Delivery struct {
+	ID          string
+	EventID     string
+	EventType   string
+	EndpointID  string
+	State       DeliveryState
+	Tries       int       // since it was made
+	RetryUntil  time.Time // a try that fails after this is the last
+	NextTryAt   time.Time // not before; zero when no try is to come
+	LastStatus  int       // the receiver's; 0 when there was no answer
+	LastError   string    // a short code; never what the receiver said
+	CreatedAt   time.Time
+	DeliveredAt time.Time
+}
+
+// Tried gives the delivery as it is after a try: the receiver's status, or 0 and a code for what went
+// wrong. The next try would be after pause.
+func (d Delivery) Tried(status int, failure string, now time.Time, pause time.Duration) Delivery {
+	d.Tries++
+	d.LastStatus, d.LastError, d.NextTryAt = status, failure, time.Time{}
+	switch next := now.Add(pause); {
+	case status >= 200 && status <= 299:
+		d.State, d.DeliveredAt = DeliveryDelivered, now
+	case status == http.StatusGone || next.After(d.RetryUntil):
+		d.State = DeliveryDead
+	default:
+		d.NextTryAt = next
+	}
+	return d
+}
+
+// Abandoned gives the delivery as it is when its endpoint is not there any more.
+func (d Delivery) Abandoned() Delivery {
+	d.State, d.LastError, d.NextTryAt = DeliveryDead, "endpoint_closed", time.Time{}
+	return d
+}
+
+// Again gives a delivery that ended as one that is tried anew until the given time.
+func (d Delivery) Again(now, until time.Time) (Delivery, error) {
+	if d.State == DeliveryPending {
+		return d, Errorf(Refused, "delivery_pending", "This delivery is still being tried; the list of deliveries tells when next.")
+	}
+	d.State, d.RetryUntil, d.NextTryAt, d.DeliveredAt = DeliveryPending, until, now, time.Time{}
+	return d, nil
+}
