@@ -49,15 +49,15 @@ func (db *DB) DeliveriesTo(ctx context.Context, endpointID, before string, limit
 	if before != "" {
 		query = query.Where("deliveries.id < ?", before)
 	}
-	return list(query.Order("deliveries.id DESC").Limit(limit))
+	return readDeliveries(query.Order("deliveries.id DESC").Limit(limit))
 }
 
 // DeliveriesOf reads all deliveries of an event.
 func (db *DB) DeliveriesOf(ctx context.Context, eventID string) ([]domain.Delivery, error) {
-	return list(db.deliveries(ctx).Where("deliveries.event_id = ?", eventID).Order("deliveries.id"))
+	return readDeliveries(db.deliveries(ctx).Where("deliveries.event_id = ?", eventID).Order("deliveries.id"))
 }
 
-func list(query *gorm.DB) ([]domain.Delivery, error) {
+func readDeliveries(query *gorm.DB) ([]domain.Delivery, error) {
 	var rows []deliveryRow
 	err := query.Find(&rows).Error
 	deliveries := make([]domain.Delivery, len(rows))
