@@ -14,6 +14,14 @@ const (
 	DeliveryDead      DeliveryState = "dead"      // given up; only asking for a redelivery tries again
 )
 
+// Codes in Delivery.LastError, beside those of the outbound client.
+const (
+	EndpointClosed    = "endpoint_closed"    // it was deleted or disabled before the event was delivered
+	ReceiverGone      = "receiver_gone"      // the receiver said 410: nothing more is to be sent to it
+	ReceiverRedirects = "receiver_redirects" // it said 3xx; redirects are not followed
+	ReceiverRefuses   = "receiver_refuses"   // it said anything else but 2xx
+)
+
 // Delivery is one event on its way to one endpoint. It arrives at least once: a receiver tells repeats
 // by the event's id.
 type Delivery struct {
@@ -31,25 +39,34 @@ type Delivery struct {
 	DeliveredAt time.Time
 }
 
-// Tried gives the delivery as it is after a try: the receiver's status, or 0 and a code for what went
-// wrong. The next try would be after pause.
+// Tried gives the delivery as it is after a try: the receiver's status, or 0 and a code for why none
+// came. The next try would be after pause.
 func (d Delivery) Tried(status int, failure string, now time.Time, pause time.Duration) Delivery {
 	d.Tries++
-	d.LastStatus, d.LastError, d.NextTryAt = status, failure, time.Time{}
-	switch next := now.Add(pause); {
+	d.LastStatus, d.LastError, d.NextTryAt = status, failure, now.Add(pause)
+	switch {
+	case failure != "":
 	case status >= 200 && status <= 299:
-		d.State, d.DeliveredAt = DeliveryDelivered, now
-	case status == http.StatusGone || next.After(d.RetryUntil):
-		d.State = DeliveryDead
+		d.State, d.DeliveredAt, d.NextTryAt = DeliveryDelivered, now, time.Time{}
+		return d
+	case status == http.StatusGone:
+		return d.dead(ReceiverGone)
+	case status >= 300 && status <= 399:
+		d.LastError = ReceiverRedirects
 	default:
-		d.NextTryAt = next
+		d.LastError = ReceiverRefuses
+	}
+	if d.NextTryAt.After(d.RetryUntil) {
+		return d.dead(d.LastError)
 	}
 	return d
 }
 
 // Abandoned gives the delivery as it is when its endpoint is not there any more.
-func (d Delivery) Abandoned() Delivery {
-	d.State, d.LastError, d.NextTryAt = DeliveryDead, "endpoint_closed", time.Time{}
+func (d Delivery) Abandoned() Delivery { return d.dead(EndpointClosed) }
+
+func (d Delivery) dead(why string) Delivery {
+	d.State, d.LastError, d.NextTryAt = DeliveryDead, why, time.Time{}
 	return d
 }
 
