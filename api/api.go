@@ -3,6 +3,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -17,6 +18,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"example.com/eenmaal/api/idempotent"
+	"example.com/eenmaal/api/outbound"
 	"example.com/eenmaal/domain"
 	"example.com/eenmaal/store"
 	"example.com/eenmaal/store/jobs"
@@ -33,6 +35,10 @@ type Config struct {
 	TTL      TTLs
 	Log      *slog.Logger
 	Metrics  prometheus.Registerer
+
+	Outbound      *outbound.Client // posts our events; the strict one when nil
+	RetryWindow   time.Duration    // for how long an event is sent again to who does not take it; 24 h when zero
+	DeliveryPause time.Duration    // after the first try; 5 s when zero
 }
 
 // TTLs say how long after completion an answer is replayed.
@@ -49,6 +55,10 @@ type API struct {
 	RefundPayment  *idempotent.Operation[RefundPayment, Modification]
 	SubmitContact  *idempotent.Operation[SubmitContact, ContactMessage]
 
+	RegisterWebhookEndpoint *idempotent.Operation[RegisterWebhookEndpoint, RegisteredEndpoint]
+	DeleteWebhookEndpoint   *idempotent.Operation[DeleteWebhookEndpoint, DeletedEndpoint]
+	Redeliver               *idempotent.Operation[Redeliver, Redelivery]
+
 	db       *store.DB
 	registry *idempotent.Registry
 	provider domain.PaymentProvider
@@ -58,6 +68,10 @@ type API struct {
 	log      *slog.Logger
 	metrics  metrics
 	callers  callers
+
+	outbound      *outbound.Client
+	retryWindow   time.Duration
+	deliveryPause time.Duration
 }
 
 // New registers the operations and the jobs that go with them.
@@ -69,9 +83,15 @@ func New(ctx context.Context, cfg Config) (*API, error) {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	a := &API{db: cfg.DB, registry: cfg.Registry, provider: cfg.Provider, events: cfg.Events, jobs: cfg.Jobs, baseURL: cfg.BaseURL, log: cfg.Log,
-		metrics: newMetrics(cfg.Metrics)}
+		metrics: newMetrics(cfg.Metrics), outbound: cfg.Outbound,
+		retryWindow: cmp.Or(cfg.RetryWindow, 24*time.Hour), deliveryPause: cmp.Or(cfg.DeliveryPause, 5*time.Second)}
+	if a.outbound == nil {
+		a.outbound = outbound.New(outbound.Config{})
+	}
 	a.jobs.Handle(jobs.Modify, jobs.Handler{Work: a.modifyJob})
 	a.jobs.Handle(jobs.ApplyEvent, jobs.Handler{Work: a.applyEvent, Pause: eventPause, Tries: maxEventTries})
+	a.jobs.Handle(jobs.PublishEvent, jobs.Handler{Work: a.publish})
+	a.jobs.Handle(jobs.Deliver, jobs.Handler{Work: a.deliver, Pause: a.pauseBefore, Tries: maxDeliveryTries})
 	return a, a.register(ctx, cfg.Registry, cfg.TTL)
 }
 
@@ -80,7 +100,9 @@ func (a *API) register(ctx context.Context, r *idempotent.Registry, ttl TTLs) er
 	money := idempotent.Options{TTL: ttl.Payments, UUIDOnly: true}
 	change := idempotent.Options{TTL: ttl.Payments, UUIDOnly: true, BodyOptional: true}
 	contact := idempotent.Options{TTL: ttl.Contact, MaxBody: 16 << 10}
-	var errs [8]error
+	hook := idempotent.Options{TTL: ttl.Orders, MaxBody: 16 << 10}
+	bare := idempotent.Options{TTL: ttl.Orders, BodyOptional: true}
+	var errs [11]error
 	a.PlaceOrder, errs[0] = idempotent.Local(ctx, r, "POST /v1/orders", order, a.placeOrder)
 	a.ChangeAddress, errs[1] = idempotent.Local(ctx, r, "PATCH /v1/orders/:id", order, a.changeAddress)
 	a.CancelOrder, errs[2] = idempotent.Local(ctx, r, "POST /v1/orders/:id/cancellations", change, a.cancelOrder)
@@ -89,6 +111,9 @@ func (a *API) register(ctx context.Context, r *idempotent.Registry, ttl TTLs) er
 	a.VoidPayment, errs[5] = idempotent.Phased(ctx, r, "POST /v1/payments/:id/voids", change, a.voidPayment)
 	a.RefundPayment, errs[6] = idempotent.Local(ctx, r, "POST /v1/payments/:id/refunds", change, a.refundPayment)
 	a.SubmitContact, errs[7] = idempotent.Local(ctx, r, "POST /v1/contact-messages", contact, a.submitContact)
+	a.RegisterWebhookEndpoint, errs[8] = idempotent.Local(ctx, r, "POST /v1/webhook-endpoints", hook, a.registerWebhookEndpoint)
+	a.DeleteWebhookEndpoint, errs[9] = idempotent.Local(ctx, r, "DELETE /v1/webhook-endpoints/:id", bare, a.deleteWebhookEndpoint)
+	a.Redeliver, errs[10] = idempotent.Local(ctx, r, "POST /v1/webhook-endpoints/:id/deliveries/:delivery/redeliveries", bare, a.redeliver)
 	return errors.Join(errs[:]...)
 }
 
@@ -113,6 +138,12 @@ func (a *API) Routes(r gin.IRouter) {
 	mine.GET("/voids/:id", a.getModification(domain.Void))
 	mine.GET("/refunds/:id", a.getModification(domain.Refund))
 	mine.POST("/contact-messages", a.SubmitContact.Handle(caller))
+	mine.POST("/webhook-endpoints", a.RegisterWebhookEndpoint.Handle(caller))
+	mine.GET("/webhook-endpoints", a.getWebhookEndpoints)
+	mine.GET("/webhook-endpoints/:id", a.getWebhookEndpoint)
+	mine.DELETE("/webhook-endpoints/:id", a.DeleteWebhookEndpoint.Handle(caller))
+	mine.GET("/webhook-endpoints/:id/deliveries", a.getDeliveries)
+	mine.POST("/webhook-endpoints/:id/deliveries/:delivery/redeliveries", a.Redeliver.Handle(caller))
 	mine.GET("/operations", a.findOperation)
 	mine.GET("/operations/:id", a.getOperation)
 }
@@ -164,7 +195,7 @@ func parseID(s, what string) (string, error) {
 }
 
 func notThere(what string) error {
-	return domain.Errorf(domain.NotFound, what+"_not_found", "There is no such %s.", what)
+	return domain.Errorf(domain.NotFound, what+"_not_found", "There is no such %s.", strings.ReplaceAll(what, "_", " "))
 }
 
 // newID makes an id whose order is that of time.

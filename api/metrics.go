@@ -4,14 +4,23 @@ import "github.com/prometheus/client_golang/prometheus"
 
 // metrics of what comes in and goes out beside the keyed requests.
 type metrics struct {
-	events *prometheus.CounterVec
+	events      *prometheus.CounterVec
+	deliveries  *prometheus.CounterVec
+	deliveryLag prometheus.Histogram
 }
 
 func newMetrics(registerer prometheus.Registerer) metrics {
-	m := metrics{events: prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "webhook_events_total", Help: "Events of payment providers by what came of them."}, []string{"provider", "outcome"})}
+	m := metrics{
+		events: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "webhook_events_total", Help: "Events of payment providers by what came of them."}, []string{"provider", "outcome"}),
+		deliveries: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "webhook_deliveries_total", Help: "Tries to deliver one of our events by what came of them."}, []string{"outcome"}),
+		deliveryLag: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "webhook_delivery_lag_seconds", Help: "Time from an event to its delivery.",
+			Buckets: []float64{.1, .5, 1, 5, 15, 60, 300, 1800, 7200, 21600, 86400}}),
+	}
 	if registerer != nil {
-		registerer.MustRegister(m.events)
+		registerer.MustRegister(m.events, m.deliveries, m.deliveryLag)
 	}
 	return m
 }

@@ -41,6 +41,10 @@ var uniqueColumns = map[string]string{
 	"modifications_once_per_key":  "modifications.key, modifications.consumer_id, modifications.kind",
 	"cancellations_order_id_key":  "cancellations.order_id",
 	"inbox_once_per_event":        "inbox.provider, inbox.event_id",
+
+	"webhook_endpoints_once_per_key": "webhook_endpoints.key, webhook_endpoints.consumer_id",
+	"webhook_endpoints_one_per_slot": "webhook_endpoints.consumer_id, webhook_endpoints.slot",
+	"webhook_endpoints_one_per_url":  "webhook_endpoints.consumer_id, webhook_endpoints.url",
 }
 
 func violates(err error, constraint string) bool {
