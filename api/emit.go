@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"slices"
 
@@ -22,7 +21,7 @@ func (a *API) emit(tx *store.Tx, consumer int64, eventType, about string, data a
 	}
 	text, err := json.Marshal(data, json.Deterministic(true))
 	if err != nil {
-		tx.Enqueue(func(context.Context, *sql.Tx) error { return fmt.Errorf("event %s: %w", eventType, err) })
+		tx.Fail(fmt.Errorf("event %s: %w", eventType, err))
 		return
 	}
 	event := domain.Event{ID: newID(), Consumer: consumer, Type: eventType, About: about, Data: string(text), OccurredAt: tx.Now()}

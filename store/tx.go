@@ -24,7 +24,9 @@ import (
 type Tx struct {
 	db     *DB
 	writes []write
-	jobs   []func(context.Context, *sql.Tx) error
+	jobs   []any
+	insert func(ctx context.Context, block *sql.Tx, jobs []any) error
+	failed error
 }
 
 type write struct {
@@ -66,10 +68,14 @@ func (w *write) orMissing(meaning error) *write {
 	return w
 }
 
-// Enqueue adds a job to the transaction: it runs after the commit, or never.
-func (tx *Tx) Enqueue(insert func(context.Context, *sql.Tx) error) {
-	tx.jobs = append(tx.jobs, insert)
+// Enqueue adds a job to the transaction: it runs after the commit, or never. insert puts all jobs of
+// the transaction into its queue at once.
+func (tx *Tx) Enqueue(job any, insert func(ctx context.Context, block *sql.Tx, jobs []any) error) {
+	tx.jobs, tx.insert = append(tx.jobs, job), insert
 }
+
+// Fail lets the commit fail, for what queues writes and cannot.
+func (tx *Tx) Fail(err error) { tx.failed = errors.Join(tx.failed, err) }
 
 // Commit tries again after a deadlock or a serialization failure, which undo everything and blame
 // nobody.
@@ -85,6 +91,9 @@ var ErrBusy = errors.New("the database is busy")
 // Commit sends the queued writes as one transaction. On an error nothing was written, except for
 // ErrCommitUnknown.
 func (tx *Tx) Commit(ctx context.Context) error {
+	if tx.failed != nil {
+		return tx.failed
+	}
 	for try := 1; ; try++ {
 		err := tx.commitOnce(ctx)
 		if !isTransient(err) {
@@ -184,9 +193,9 @@ func (tx *Tx) commitSQLite(ctx context.Context) error {
 }
 
 func (tx *Tx) finishBlock(ctx context.Context, block *sql.Tx) error {
-	for _, insert := range tx.jobs {
-		if err := insert(ctx, block); err != nil {
-			return fmt.Errorf("enqueue job: %w", err)
+	if len(tx.jobs) > 0 {
+		if err := tx.insert(ctx, block, tx.jobs); err != nil {
+			return fmt.Errorf("enqueue jobs: %w", err)
 		}
 	}
 	return lostOnTheWay(block.Commit())

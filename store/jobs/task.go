@@ -46,10 +46,16 @@ func (q *Queue) Handle(kind Kind, h Handler) { q.handlers[kind] = h }
 // Enqueue adds a job to the transaction: it runs after the commit, or never.
 func (q *Queue) Enqueue(tx *store.Tx, kind Kind, id string) {
 	opts := &river.InsertOpts{MaxAttempts: q.handlers[kind].Tries}
-	tx.Enqueue(func(ctx context.Context, block *sql.Tx) error {
-		_, err := q.client.InsertTx(ctx, block, task{kind: kind, ID: id}, opts)
-		return err
-	})
+	tx.Enqueue(river.InsertManyParams{Args: task{kind: kind, ID: id}, InsertOpts: opts}, q.insert)
+}
+
+func (q *Queue) insert(ctx context.Context, block *sql.Tx, jobs []any) error {
+	params := make([]river.InsertManyParams, len(jobs))
+	for i, job := range jobs {
+		params[i] = job.(river.InsertManyParams)
+	}
+	_, err := q.client.InsertManyTx(ctx, block, params)
+	return err
 }
 
 // task is every job of this program as River stores it.
