@@ -61,7 +61,7 @@ func New(ctx context.Context, cfg Config) (*API, error) {
 	var err1, err2, err3 error
 	a.PlaceOrder, err1 = idempotent.Local(ctx, cfg.Registry, "POST /v1/orders", idempotent.Options{TTL: cfg.TTL.Orders}, a.placeOrder)
 	a.PayOrder, err2 = idempotent.Phased(ctx, cfg.Registry, "POST /v1/payments", idempotent.Options{TTL: cfg.TTL.Payments, UUIDOnly: true}, a.payOrder)
-	a.SubmitContact, err3 = idempotent.Local(ctx, cfg.Registry, "POST /v1/contact-messages", idempotent.Options{TTL: cfg.TTL.Contact, MaxBody: 16 << 10}, a.submitContact)
+	a.SubmitContact, err3 = idempotent.Local(ctx, cfg.Registry, contactPattern, idempotent.Options{TTL: cfg.TTL.Contact, MaxBody: 16 << 10}, a.submitContact)
 	return a, errors.Join(err1, err2, err3)
 }
 

@@ -7,8 +7,8 @@ import (
 
 // Opaque keys are found by the time of their completion, in an index of their own.
 const (
-	isOpaque     = `AND key >= 'ff000000-0000-0000-0000-000000000000' `
-	nextOpaque   = `SELECT count(*), coalesce(min(done_at), 0), coalesce(max(done_at), 0) FROM (SELECT done_at FROM idempotency_keys
+	isOpaque   = `AND key >= 'ff000000-0000-0000-0000-000000000000' `
+	nextOpaque = `SELECT count(*), coalesce(min(done_at), 0), coalesce(max(done_at), 0) FROM (SELECT done_at FROM idempotency_keys
 		WHERE state = ? AND endpoint_id = ? ` + isOpaque + `AND done_at > ? AND done_at <= ? ORDER BY done_at LIMIT ?) next`
 	completed    = isOpaque + `AND done_at >= ? AND done_at <= ?`
 	deleteOpaque = `DELETE FROM idempotency_keys WHERE state = 4 AND endpoint_id = ? `

@@ -28,6 +28,7 @@ type Config struct {
 	// ListenURL is the Postgres to hear of new jobs from; without it they are found by polling.
 	ListenURL string
 	Mailer    domain.Mailer // nil keeps mails without sending them
+	Expiry    Expiry        // without rules, keys are kept for ever
 	Log       *slog.Logger
 	Workers   int // 4 when zero
 }
@@ -57,11 +58,12 @@ func New(ctx context.Context, cfg Config) (*Queue, error) {
 	workers := river.NewWorkers()
 	river.AddWorker(workers, &sendMailWorker{db: cfg.DB, mailer: cfg.Mailer})
 	river.AddWorker(workers, &preparePartitionsWorker{db: cfg.DB})
+	river.AddWorker(workers, &sweepKeysWorker{db: cfg.DB, expiry: cfg.Expiry, log: cfg.Log})
 	q.client, err = river.NewClient(driver, &river.Config{
 		Logger: cfg.Log, Workers: workers, JobTimeout: 30 * time.Second,
 		Queues: map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: cfg.Workers}},
-		PeriodicJobs: []*river.PeriodicJob{river.NewPeriodicJob(river.PeriodicInterval(6*time.Hour),
-			func() (river.JobArgs, *river.InsertOpts) { return preparePartitions{}, nil }, nil)},
+		PeriodicJobs: append(cfg.Expiry.periodic(), river.NewPeriodicJob(river.PeriodicInterval(6*time.Hour),
+			func() (river.JobArgs, *river.InsertOpts) { return preparePartitions{}, nil }, nil)),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("job queue: %w", err)
