@@ -110,7 +110,7 @@ func (a *API) register(ctx context.Context, r *idempotent.Registry, ttl TTLs) er
 	a.CapturePayment, errs[4] = idempotent.Phased(ctx, r, "POST /v1/payments/:id/captures", change, a.capturePayment)
 	a.VoidPayment, errs[5] = idempotent.Phased(ctx, r, "POST /v1/payments/:id/voids", change, a.voidPayment)
 	a.RefundPayment, errs[6] = idempotent.Local(ctx, r, "POST /v1/payments/:id/refunds", change, a.refundPayment)
-	a.SubmitContact, errs[7] = idempotent.Local(ctx, r, "POST /v1/contact-messages", contact, a.submitContact)
+	a.SubmitContact, errs[7] = idempotent.Local(ctx, r, contactPattern, contact, a.submitContact)
 	a.RegisterWebhookEndpoint, errs[8] = idempotent.Local(ctx, r, "POST /v1/webhook-endpoints", hook, a.registerWebhookEndpoint)
 	a.DeleteWebhookEndpoint, errs[9] = idempotent.Local(ctx, r, "DELETE /v1/webhook-endpoints/:id", bare, a.deleteWebhookEndpoint)
 	a.Redeliver, errs[10] = idempotent.Local(ctx, r, "POST /v1/webhook-endpoints/:id/deliveries/:delivery/redeliveries", bare, a.redeliver)

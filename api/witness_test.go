@@ -264,19 +264,25 @@ func newAnswers(t *testing.T, url string, log *slog.Logger) *store.Answers {
 func (s source) only(c call, pattern string) {
 	s.t.Helper()
 	if s.copy != nil {
-		scope := s.scope(c.key, pattern)
-		for i := 0; ; i++ {
-			if _, _, ok := s.copy.Get(s.t.Context(), scope); ok {
-				break
-			}
-			if i == 500 {
-				s.t.Fatal("the answer was never copied to Redis")
-			}
-			time.Sleep(10 * time.Millisecond)
-		}
+		s.copied(c, pattern)
 	}
 	if s.name != "database" {
 		s.exec("DELETE FROM idempotency_keys")
+	}
+}
+
+// copied waits until an answer is in Redis.
+func (s source) copied(c call, pattern string) {
+	s.t.Helper()
+	scope := s.scope(c.key, pattern)
+	for i := 0; ; i++ {
+		if _, _, ok := s.copy.Get(s.t.Context(), scope); ok {
+			return
+		}
+		if i == 500 {
+			s.t.Fatal("the answer was never copied to Redis")
+		}
+		time.Sleep(10 * time.Millisecond)
 	}
 }
 

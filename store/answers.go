@@ -159,9 +159,12 @@ func (a *Answers) Get(ctx context.Context, s domain.Scope) (domain.Fingerprint, 
 		domain.Answer{Status: e.Status, Header: e.Header, Body: e.Body, Request: e.Request, At: time.UnixMicro(e.At).UTC()}, true
 }
 
-// Put queues a finished answer to be copied. It never waits: when the queue is full, the answer is
-// left out.
+// Put queues a finished answer to be copied, for as long as it is kept. It never waits: when the queue
+// is full, the answer is left out.
 func (a *Answers) Put(s domain.Scope, f domain.Fingerprint, answer domain.Answer, ttl time.Duration) {
+	if ttl <= 0 {
+		return // its time ended on the way; Redis would take this for "for ever"
+	}
 	select {
 	case <-a.closing:
 		return

@@ -40,6 +40,34 @@ func TestAnAnswerIsCopiedWithItsScopeAndNoOtherFindsIt(t *testing.T) {
 	}
 }
 
+// TestAnAnswerWhoseTimeIsOverIsNotCopied: Redis would keep it for ever.
+func TestAnAnswerWhoseTimeIsOverIsNotCopied(t *testing.T) {
+	t.Parallel()
+	a := openAnswers(t, storetest.RedisURL(t))
+	over := []domain.Scope{scope(t), scope(t), scope(t)}
+	for i, ttl := range []time.Duration{0, -1, -time.Hour} {
+		a.Put(over[i], domain.Fingerprint{}, domain.Answer{Status: 201, At: time.Now()}, ttl)
+	}
+	last := scope(t)
+	a.Put(last, domain.Fingerprint{}, domain.Answer{Status: 201, At: time.Now()}, time.Second)
+	must(t, a.Close()) // copies what is queued
+	b := openAnswers(t, storetest.RedisURL(t))
+	defer func() { _ = b.Close() }()
+	for i, s := range over {
+		if _, _, ok := b.Get(t.Context(), s); ok {
+			t.Errorf("answer %d was copied", i)
+		}
+	}
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		if _, _, ok := b.Get(t.Context(), last); !ok {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("a copy for one second is still there")
+		}
+	}
+}
+
 // TestAnAnswerMayComeWhileTheCopyCloses: a request that outlives the shutdown must not fail for it.
 func TestAnAnswerMayComeWhileTheCopyCloses(t *testing.T) {
 	t.Parallel()

@@ -115,11 +115,16 @@ func (db *DB) EnsurePartitions(ctx context.Context) error {
 	return tx.Commit()
 }
 
-func (db *DB) missingPartitions(ctx context.Context) ([]time.Time, error) {
-	var names []string
-	err := db.gorm.WithContext(ctx).
+// partitions lists the parts of the key table by name.
+func (db *DB) partitions(ctx context.Context) (names []string, err error) {
+	err = db.gorm.WithContext(ctx).
 		Raw("SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = 'idempotency_keys'::regclass").
 		Scan(&names).Error
+	return names, err
+}
+
+func (db *DB) missingPartitions(ctx context.Context) ([]time.Time, error) {
+	names, err := db.partitions(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +142,9 @@ func (db *DB) missingPartitions(ctx context.Context) ([]time.Time, error) {
 	return missing, nil
 }
 
-func partitionName(day time.Time) string { return "idempotency_keys_" + day.Format("20060102") }
+const partitionPrefix = "idempotency_keys_"
+
+func partitionName(day time.Time) string { return partitionPrefix + day.Format("20060102") }
 
 func partitionDDL(day time.Time) string {
 	return fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s PARTITION OF idempotency_keys FOR VALUES FROM ('%s') TO ('%s')",

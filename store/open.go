@@ -160,11 +160,21 @@ func (db *DB) String() string {
 type dialect struct {
 	postgres bool
 	micros   string // SQL for the database's clock in microseconds
+	location string // SQL for the Location in a key row's header
 }
 
 var (
-	postgresDialect = dialect{postgres: true, micros: "(extract(epoch from clock_timestamp()) * 1000000)::bigint"}
-	sqliteDialect   = dialect{micros: "CAST(unixepoch('subsec') * 1000000 AS INTEGER)"}
+	postgresDialect = dialect{
+		postgres: true,
+		micros:   "(extract(epoch from clock_timestamp()) * 1000000)::bigint",
+		location: `split_part(split_part(chr(10) || header, chr(10) || 'Location: ', 2), chr(10), 1)`,
+	}
+	sqliteDialect = dialect{
+		micros: "CAST(unixepoch('subsec') * 1000000 AS INTEGER)",
+		location: `CASE instr(char(10) || header, char(10) || 'Location: ') WHEN 0 THEN '' ELSE
+			substr(header, instr(char(10) || header, char(10) || 'Location: ') + 10,
+			instr(substr(header, instr(char(10) || header, char(10) || 'Location: ') + 10), char(10)) - 1) END`,
+	}
 )
 
 // placeholders writes a statement's question marks the way the database wants them. Statements are

@@ -34,6 +34,7 @@ type write struct {
 	args       []any
 	violations map[string]error // constraint name -> what its violation means
 	missing    error            // when set, the write must change exactly one row
+	changed    *int64           // when set, is told how many rows the write changed
 }
 
 // Begin makes an empty Tx. Nothing is open until Commit.
@@ -66,6 +67,23 @@ func (w *write) or(constraint string, meaning error) *write {
 func (w *write) orMissing(meaning error) *write {
 	w.missing = meaning
 	return w
+}
+
+// counting tells n how many rows the write changed.
+func (w *write) counting(n *int64) *write {
+	w.changed = n
+	return w
+}
+
+// checked judges a write that the database has done by the number of rows that it changed.
+func (w write) checked(rows int64) error {
+	if w.changed != nil {
+		*w.changed = rows
+	}
+	if w.missing != nil && rows != 1 {
+		return w.missing
+	}
+	return nil
 }
 
 // Enqueue adds a job to the transaction: it runs after the commit, or never. insert puts all jobs of
@@ -154,9 +172,9 @@ func sendBatch(ctx context.Context, conn *sql.Conn, writes []write) error {
 		results := driver.(*stdlib.Conn).Conn().SendBatch(ctx, batch)
 		for _, w := range writes {
 			tag, err := results.Exec()
-			if err == nil && w.missing != nil && tag.RowsAffected() != 1 {
-				err = w.missing
-			} else if err != nil {
+			if err == nil {
+				err = w.checked(tag.RowsAffected())
+			} else {
 				err = w.meaning(err)
 			}
 			if err != nil {
@@ -185,8 +203,9 @@ func (tx *Tx) commitSQLite(ctx context.Context) error {
 		if err != nil {
 			return w.meaning(err)
 		}
-		if n, err := result.RowsAffected(); w.missing != nil && (err != nil || n != 1) {
-			return w.missing
+		rows, _ := result.RowsAffected() // this driver always knows
+		if err := w.checked(rows); err != nil {
+			return err
 		}
 	}
 	return tx.finishBlock(ctx, block)

@@ -50,6 +50,10 @@ func Phased[In, Out any](ctx context.Context, r *Registry, pattern string, o Opt
 
 func register[In, Out any](ctx context.Context, r *Registry, pattern, kind string, o Options,
 	fn func(context.Context, *Run, In) (Out, error)) (*Operation[In, Out], error) {
+	if o.TTL <= r.cfg.RetryWindow {
+		return nil, fmt.Errorf("register %s: a TTL of %s must be longer than the retry window of %s: a retry that comes after the record is gone could not be told from a new request",
+			pattern, o.TTL, r.cfg.RetryWindow)
+	}
 	defaultTo(&o.MaxBody, 64<<10)
 	op := &Operation[In, Out]{
 		Described: Described{Pattern: pattern, Kind: kind, TTL: o.TTL, MaxBody: o.MaxBody,

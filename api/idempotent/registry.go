@@ -24,6 +24,8 @@ type Config struct {
 	Log     *slog.Logger
 	Metrics prometheus.Registerer
 
+	RetryWindow time.Duration // the longest time a client keeps retrying; every TTL must be longer
+
 	Deadline   time.Duration // of one run, counted from its start whoever hangs up; 12 s
 	Lease      time.Duration // of one attempt; longer than Deadline; 30 s
 	Patience   time.Duration // how long a duplicate waits for the first answer; 8 s

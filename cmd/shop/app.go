@@ -58,7 +58,7 @@ func newApp(ctx context.Context, cfg Config, log *slog.Logger) (a *app, err erro
 		return nil, err
 	}
 	a.metrics.MustRegister(collectors.NewDBStatsCollector(a.db.SQL(), "shop"))
-	registry := idempotent.Config{DB: a.db, Log: log, Metrics: a.metrics}
+	registry := idempotent.Config{DB: a.db, Log: log, Metrics: a.metrics, RetryWindow: cfg.RetryWindow}
 	if cfg.RedisURL != "" {
 		if a.answers, err = store.OpenAnswers(cfg.RedisURL, log); err != nil {
 			return nil, err
@@ -76,7 +76,7 @@ func newApp(ctx context.Context, cfg Config, log *slog.Logger) (a *app, err erro
 	if err != nil {
 		return nil, err
 	}
-	if a.jobs, err = jobs.New(ctx, jobs.Config{DB: a.db, ListenURL: cfg.DatabaseURL, Mailer: mailer, Log: quiet(log)}); err != nil {
+	if a.jobs, err = jobs.New(ctx, jobs.Config{DB: a.db, ListenURL: cfg.DatabaseURL, Mailer: mailer, Log: quiet(log), Expiry: a.expiry()}); err != nil {
 		return nil, err
 	}
 	events, err := simulated.NewEventReader(cfg.WebhookSecret, a.db.Now)

@@ -24,6 +24,7 @@ func TestConfigListsEveryProblemAtOnce(t *testing.T) {
 	}
 }
 
+// TestConfigRefusesATTLNotLongerThanTheRetryWindow covers T28.
 func TestConfigRefusesATTLNotLongerThanTheRetryWindow(t *testing.T) {
 	t.Parallel()
 	for name, environment := range map[string]map[string]string{

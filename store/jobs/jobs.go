@@ -28,6 +28,7 @@ type Config struct {
 	// ListenURL is the Postgres to hear of new jobs from; without it they are found by polling.
 	ListenURL string
 	Mailer    domain.Mailer // nil keeps mails without sending them
+	Expiry    Expiry        // without rules, keys are kept for ever
 	Log       *slog.Logger
 	Workers   int // 4 when zero
 }
@@ -60,11 +61,12 @@ func New(ctx context.Context, cfg Config) (*Queue, error) {
 		river.AddWorkerArgs(workers, task{kind: kind}, &taskWorker{queue: q})
 	}
 	river.AddWorker(workers, &preparePartitionsWorker{db: cfg.DB})
+	river.AddWorker(workers, &sweepKeysWorker{db: cfg.DB, expiry: cfg.Expiry, log: cfg.Log})
 	q.client, err = river.NewClient(driver, &river.Config{
 		Logger: cfg.Log, Workers: workers, JobTimeout: 30 * time.Second, FetchPollInterval: pollInterval(q.listen != nil),
 		Queues: map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: cfg.Workers}},
-		PeriodicJobs: []*river.PeriodicJob{river.NewPeriodicJob(river.PeriodicInterval(6*time.Hour),
-			func() (river.JobArgs, *river.InsertOpts) { return preparePartitions{}, nil }, nil)},
+		PeriodicJobs: append(cfg.Expiry.periodic(), river.NewPeriodicJob(river.PeriodicInterval(6*time.Hour),
+			func() (river.JobArgs, *river.InsertOpts) { return preparePartitions{}, nil }, nil)),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("job queue: %w", err)

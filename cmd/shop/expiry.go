@@ -1,0 +1,38 @@
+package main
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"example.com/eenmaal/api"
+	"example.com/eenmaal/store"
+	"example.com/eenmaal/store/jobs"
+)
+
+// expiry makes the keys' records end, and measures it. The counters are those of the process that
+// sweeps; the lag is read from the database, so that any process tells when nobody does.
+func (a *app) expiry() jobs.Expiry {
+	swept := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "idem_swept_total", Help: "Records of keys whose time was over, by what was done."}, []string{"kind"})
+	rules := func() []store.SweepRule { return api.SweepRules(a.registry) }
+	a.metrics.MustRegister(swept, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "idem_sweep_lag_seconds", Help: "How far the sweep of the key table is behind."}, func() float64 {
+		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+		defer cancel()
+		lag, err := a.db.SweepLag(ctx, rules())
+		if err != nil {
+			return math.NaN()
+		}
+		return lag.Seconds()
+	}))
+	count := func(s store.Swept) {
+		swept.WithLabelValues("wiped").Add(float64(s.Wiped))
+		swept.WithLabelValues("tombstone_deleted").Add(float64(s.TombstonesDeleted))
+		swept.WithLabelValues("partition_dropped").Add(float64(s.DaysDropped))
+	}
+	count(store.Swept{}) // so that all of them are there from the start
+	return jobs.Expiry{Rules: rules, Swept: count}
+}

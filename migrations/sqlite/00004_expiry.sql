@@ -1,0 +1,22 @@
+-- +goose Up
+-- How far the sweep has come with the keys of each endpoint.
+CREATE TABLE key_sweeps (
+    endpoint_id integer PRIMARY KEY REFERENCES endpoints (id),
+    swept_to    text NOT NULL
+);
+
+-- Keys that the sweep had to leave behind: unfinished, or finished long after they were made.
+CREATE TABLE key_stragglers (
+    key         text NOT NULL,
+    consumer_id bigint NOT NULL,
+    endpoint_id smallint NOT NULL,
+    look_at     bigint NOT NULL,
+    PRIMARY KEY (key, consumer_id, endpoint_id)
+);
+
+CREATE INDEX key_stragglers_by_time ON key_stragglers (endpoint_id, look_at);
+
+-- An opaque key does not tell its age, so these rows are found by their own time. The others pay
+-- nothing for it.
+CREATE INDEX idempotency_keys_opaque_by_age ON idempotency_keys (state, endpoint_id, done_at)
+    WHERE key >= 'ff000000-0000-0000-0000-000000000000';

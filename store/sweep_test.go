@@ -1,0 +1,445 @@
+package store_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"example.com/eenmaal/domain"
+	"example.com/eenmaal/store"
+	"example.com/eenmaal/store/storetest"
+)
+
+const day = 24 * time.Hour
+
+// attic is a database of keys whose clock a test moves.
+type attic struct {
+	t     *testing.T
+	db    *store.DB
+	clock *storetest.Clock
+	// numbers of the endpoints that have a rule; a third one has none
+	messages, payments, other int16
+}
+
+var sweepRules = []store.SweepRule{
+	{Endpoint: "POST /messages", TTL: 2 * day, Tombstone: 30 * day},
+	{Endpoint: "POST /payments", TTL: 7 * day, Tombstone: 400 * day},
+}
+
+func newAttic(t *testing.T, d storetest.Database) *attic {
+	t.Helper()
+	a := &attic{t: t, clock: &storetest.Clock{}}
+	a.db = d.Open(t, a.clock.Now)
+	numbers, err := a.db.Endpoints(t.Context(), []string{"POST /messages", "POST /payments", "POST /others"})
+	must(t, err)
+	a.messages, a.payments, a.other = numbers["POST /messages"], numbers["POST /payments"], numbers["POST /others"]
+	return a
+}
+
+// pass moves the clock and does what the periodic jobs do.
+func (a *attic) pass(d time.Duration) store.Swept {
+	a.t.Helper()
+	a.clock.Move(d)
+	swept, err := a.db.Sweep(a.t.Context(), sweepRules)
+	must(a.t, err)
+	must(a.t, a.db.EnsurePartitions(a.t.Context()))
+	return swept
+}
+
+// keyAt makes a key that was made some time ago.
+func (a *attic) keyAt(age time.Duration) string {
+	id := uuid.Must(uuid.NewV7())
+	ms := a.db.Now().Add(-age).UnixMilli()
+	for i := range 6 {
+		id[i] = byte(ms >> (40 - 8*i))
+	}
+	return id.String()
+}
+
+func (a *attic) scope(key string, endpoint int16) domain.Scope {
+	a.t.Helper()
+	k, err := domain.ParseKey(key)
+	must(a.t, err)
+	return domain.Scope{Key: k, Consumer: 1, Endpoint: endpoint}
+}
+
+// The marker stands for everything personal in an answer or in a command.
+const marker = "Sanne de Vries"
+
+func (a *attic) answer() domain.Answer {
+	return domain.Answer{Status: 201, Body: []byte(`{"name":"` + marker + `"}`), Request: "request", At: a.db.Now(),
+		Header: map[string][]string{"Content-Location": {"/wrong"}, "Location": {"/v1/things/7"}, "X-Name": {marker}}}
+}
+
+func (a *attic) commit(queue func(tx *store.Tx)) {
+	a.t.Helper()
+	tx := a.db.Begin()
+	queue(tx)
+	must(a.t, tx.Commit(a.t.Context()))
+}
+
+// done keeps a finished key, made in one commit or in two.
+func (a *attic) done(s domain.Scope, phased bool) {
+	a.t.Helper()
+	if !phased {
+		a.commit(func(tx *store.Tx) { tx.ClaimDone(newKeyOf(s), a.answer(), "") })
+		return
+	}
+	a.unfinished(s)
+	a.commit(func(tx *store.Tx) { tx.Finish(s, 1, a.answer(), "") })
+}
+
+func (a *attic) unfinished(s domain.Scope) {
+	a.t.Helper()
+	key := newKeyOf(s)
+	key.Input = []byte(marker)
+	a.commit(func(tx *store.Tx) { tx.ClaimRunning(key, 30*time.Second, []byte(marker)) })
+}
+
+func (a *attic) claim(s domain.Scope) domain.Claim {
+	a.t.Helper()
+	claim, found, err := a.db.Claim(a.t.Context(), s)
+	must(a.t, err)
+	if !found {
+		a.t.Fatalf("the record of %s is gone", s.Key)
+	}
+	return claim
+}
+
+func (a *attic) has(s domain.Scope) bool {
+	a.t.Helper()
+	_, found, err := a.db.Claim(a.t.Context(), s)
+	must(a.t, err)
+	return found
+}
+
+// content is everything in the key table, as text.
+func (a *attic) content() string {
+	a.t.Helper()
+	rows, err := a.db.SQL().QueryContext(a.t.Context(), "SELECT * FROM idempotency_keys")
+	must(a.t, err)
+	defer func() { _ = rows.Close() }()
+	columns, err := rows.Columns()
+	must(a.t, err)
+	var all strings.Builder
+	values, into := make([]any, len(columns)), make([]any, len(columns))
+	for i := range values {
+		into[i] = &values[i]
+	}
+	for rows.Next() {
+		must(a.t, rows.Scan(into...))
+		for _, v := range values {
+			if b, ok := v.([]byte); ok {
+				v = string(b)
+			}
+			fmt.Fprintln(&all, v)
+		}
+	}
+	must(a.t, rows.Err())
+	return all.String()
+}
+
+// TestAnAnswerIsWipedWhenItsTimeIsOver covers T28: before that it is whole; after it nothing personal
+// is left, and the link, the fingerprint and the times are.
+func TestAnAnswerIsWipedWhenItsTimeIsOver(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, d storetest.Database) {
+		a := newAttic(t, d)
+		var kept []domain.Scope
+		for _, key := range []string{a.keyAt(0), a.keyAt(-4 * time.Minute), uuid.NewString(), "message:" + uuid.NewString()} {
+			kept = append(kept, a.scope(key, a.messages))
+			a.done(kept[len(kept)-1], len(kept)%2 == 0)
+		}
+		refused := a.scope(a.keyAt(0), a.messages)
+		a.commit(func(tx *store.Tx) {
+			tx.ClaimDone(newKeyOf(refused), domain.Answer{Status: 422, At: a.db.Now(), Body: []byte(marker),
+				Header: map[string][]string{"Content-Type": {"application/problem+json"}}}, "")
+		})
+		first := a.claim(kept[0])
+		if got := a.pass(2*day - time.Minute); got.Wiped != 0 || strings.Count(a.content(), marker) != 9 {
+			t.Fatalf("before its time: %+v", got)
+		}
+		if got := a.pass(time.Hour + 6*time.Minute); got.Wiped != 5 {
+			t.Errorf("after its time: %+v, want 5 wiped", got)
+		}
+		if text := a.content(); strings.Contains(text, marker) || strings.Contains(text, "/wrong") {
+			t.Errorf("something is left in:\n%s", text)
+		}
+		for _, s := range kept {
+			c := a.claim(s)
+			if c.State != domain.Tombstone || c.Resource != "/v1/things/7" || c.Answer.Status != 201 || c.Answer.Request != "request" ||
+				c.Fingerprint.Sum != first.Fingerprint.Sum || c.Answer.At.IsZero() || c.FirstSeen.IsZero() {
+				t.Errorf("%s: %+v", s.Key, c)
+			}
+		}
+		if c := a.claim(refused); c.State != domain.Tombstone || c.Resource != "" || c.Answer.Status != 422 {
+			t.Errorf("refused: %+v", c)
+		}
+		if got := a.pass(10 * time.Minute); got != (store.Swept{}) {
+			t.Errorf("the next sweep did %+v", got)
+		}
+	})
+}
+
+// TestEveryEndpointHasItsOwnTime: one without a rule, as a newer release may have, is kept longest.
+func TestEveryEndpointHasItsOwnTime(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, d storetest.Database) {
+		a := newAttic(t, d)
+		for _, key := range []string{a.keyAt(0), uuid.NewString()} {
+			for _, endpoint := range []int16{a.messages, a.payments, a.other} {
+				a.done(a.scope(key, endpoint), false)
+			}
+		}
+		if got := a.pass(6 * day); got.Wiped != 2 {
+			t.Errorf("after 6 days: %+v, want 2 messages wiped", got)
+		}
+		if got := a.pass(26 * time.Hour); got.Wiped != 4 {
+			t.Errorf("after 7 days: %+v, want the other 4 wiped", got)
+		}
+	})
+}
+
+// TestAKeyThatIsFinishedLateIsKeptFromThenOn: its answer is promised from its completion, however long
+// after the key was made that is; then it is wiped all the same.
+func TestAKeyThatIsFinishedLateIsKeptFromThenOn(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, d storetest.Database) {
+		a := newAttic(t, d)
+		used := a.scope(a.keyAt(47*time.Hour), a.messages)
+		a.done(used, false)
+		stopped := a.scope(a.keyAt(0), a.messages)
+		a.unfinished(stopped)
+		if got := a.pass(2*day - time.Minute); got.Wiped != 0 || a.claim(used).State != domain.Done {
+			t.Fatalf("one minute before its time: %+v", got)
+		}
+		if got := a.pass(2 * time.Minute); got.Wiped != 1 || a.claim(used).State != domain.Tombstone {
+			t.Errorf("after its time: %+v", got)
+		}
+		a.pass(3 * time.Hour) // walks past the unfinished one
+		a.commit(func(tx *store.Tx) { tx.Finish(stopped, 1, a.answer(), "") })
+		if got := a.pass(2*day - time.Minute); got.Wiped != 0 || a.claim(stopped).State != domain.Done {
+			t.Fatalf("finished late, within its time: %+v", got)
+		}
+		if got := a.pass(62 * time.Minute); got.Wiped != 1 || strings.Contains(a.content(), marker) {
+			t.Errorf("finished late, after its time: %+v", got)
+		}
+		if got := count(t, a.db, "SELECT count(*) FROM key_stragglers"); got != 0 {
+			t.Errorf("%d stragglers are still listed", got)
+		}
+	})
+}
+
+// TestAnUnfinishedKeyIsNeverTouched: not by wiping, not by deleting, and not with its day.
+func TestAnUnfinishedKeyIsNeverTouched(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, d storetest.Database) {
+		a := newAttic(t, d)
+		var running, released []domain.Scope
+		for _, key := range []string{a.keyAt(0), uuid.NewString(), "payment:" + uuid.NewString()} {
+			for _, endpoint := range []int16{a.messages, a.payments} {
+				running = append(running, a.scope(key, endpoint))
+				released = append(released, domain.Scope{Key: running[0].Key, Consumer: int64(100 + len(running)), Endpoint: endpoint})
+				a.unfinished(running[len(running)-1])
+				a.unfinished(released[len(released)-1])
+				must(t, a.db.Release(t.Context(), released[len(released)-1], 1))
+			}
+		}
+		other := a.scope(a.keyAt(0), a.payments) // done, in the same day
+		a.done(other, false)
+		for _, d := range []time.Duration{3 * day, 5 * day, 8 * day, 30 * day, 500 * day} {
+			if got := a.pass(d); a.db.Postgres() && (got.DaysKept > 0) != (d >= 8*day) {
+				t.Errorf("after %s more: %+v", d, got)
+			}
+			for i := range running {
+				for s, state := range map[domain.Scope]domain.State{running[i]: domain.Running, released[i]: domain.Released} {
+					if c := a.claim(s); c.State != state || string(c.Steps) != marker {
+						t.Fatalf("after %s more: %+v", d, c)
+					}
+				}
+			}
+		}
+		if got := strings.Count(a.content(), marker); got != 2*len(running)*2 {
+			t.Errorf("%d commands and steps are left, want all", got)
+		}
+		for i := range running {
+			a.commit(func(tx *store.Tx) { tx.Finish(running[i], 1, a.answer(), "") })
+			if ok, err := a.db.TakeOver(t.Context(), released[i], 1, 30*time.Second); !ok || err != nil {
+				t.Fatalf("take over: %v %v", ok, err)
+			}
+			a.commit(func(tx *store.Tx) { tx.Finish(released[i], 2, a.answer(), "") })
+		}
+		a.pass(time.Hour)
+		if c := a.claim(running[1]); c.State != domain.Done {
+			t.Errorf("finished at last, within its time: %+v", c)
+		}
+		a.pass(8 * day)
+		if got := a.pass(time.Hour); got.DaysKept != 0 || strings.Contains(a.content(), marker) || a.has(running[0]) || a.has(other) {
+			t.Errorf("finished at last, after its time: %+v", got)
+		}
+	})
+}
+
+// TestAnOpaqueTombstoneStaysAsItsRuleSays and no longer.
+func TestAnOpaqueTombstoneStaysAsItsRuleSays(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, d storetest.Database) {
+		a := newAttic(t, d)
+		message, payment := a.scope(uuid.NewString(), a.messages), a.scope("payment:"+uuid.NewString(), a.payments)
+		a.done(message, false)
+		a.done(payment, true)
+		a.pass(30*day - time.Minute)
+		if !a.has(message) || !a.has(payment) {
+			t.Fatal("a tombstone is gone before its time")
+		}
+		if got := a.pass(2 * time.Minute); got.TombstonesDeleted != 1 || a.has(message) || !a.has(payment) {
+			t.Errorf("after 30 days: %+v", got)
+		}
+		a.pass(370*day - 4*time.Minute)
+		if !a.has(payment) {
+			t.Fatal("a tombstone is gone before its time")
+		}
+		if got := a.pass(10 * time.Minute); got.TombstonesDeleted != 1 || a.has(payment) {
+			t.Errorf("after 400 days: %+v", got)
+		}
+	})
+}
+
+// TestALongerTTLFindsTheKeysThatItLetsIn: keys that are accepted again come behind the cursor.
+func TestALongerTTLFindsTheKeysThatItLetsIn(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, d storetest.Database) {
+		a := newAttic(t, d)
+		a.done(a.scope(a.keyAt(0), a.messages), false)
+		a.pass(4 * day)
+		longer := []store.SweepRule{{Endpoint: "POST /messages", TTL: 6 * day, Tombstone: 30 * day}}
+		_, err := a.db.Sweep(t.Context(), longer)
+		must(t, err)
+		late := a.scope(a.keyAt(5*day), a.messages)
+		a.done(late, false)
+		a.clock.Move(6*day + 2*time.Hour)
+		swept, err := a.db.Sweep(t.Context(), longer)
+		if err != nil || swept.Wiped != 1 || a.claim(late).State != domain.Tombstone {
+			t.Errorf("%+v %v", swept, err)
+		}
+	})
+}
+
+func TestASweepRefusesRulesThatWouldWipeTooMuch(t *testing.T) {
+	t.Parallel()
+	a := newAttic(t, storetest.SQLite(t))
+	a.done(a.scope(a.keyAt(0), a.messages), false)
+	for name, rules := range map[string][]store.SweepRule{
+		"none": nil, "no TTL": {{Endpoint: "POST /messages", Tombstone: day}}, "no tombstone": {{Endpoint: "POST /messages", TTL: day}},
+	} {
+		if swept, err := a.db.Sweep(t.Context(), rules); err == nil || swept != (store.Swept{}) {
+			t.Errorf("%s: %+v %v", name, swept, err)
+		}
+	}
+}
+
+// TestTheLagSaysHowFarTheSweepIsBehind, whoever sweeps.
+func TestTheLagSaysHowFarTheSweepIsBehind(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, d storetest.Database) {
+		a := newAttic(t, d)
+		lag := func() time.Duration {
+			t.Helper()
+			lag, err := a.db.SweepLag(t.Context(), sweepRules)
+			must(t, err)
+			return lag.Round(time.Minute)
+		}
+		if got := lag(); got != 0 {
+			t.Errorf("without keys: %s", got)
+		}
+		a.done(a.scope(a.keyAt(0), a.messages), false)
+		a.clock.Move(2*day + 3*time.Hour)
+		if got := lag(); got != 2*time.Hour {
+			t.Errorf("never swept: %s, want 2h", got)
+		}
+		a.pass(0)
+		if got := lag(); got != 0 {
+			t.Errorf("swept: %s", got)
+		}
+		a.clock.Move(5 * time.Hour)
+		if got := lag(); got != 5*time.Hour {
+			t.Errorf("5 hours later: %s", got)
+		}
+	})
+}
+
+// TestASweepThatStopsHalfWayGoesOn: what was committed is kept and counted, and the rest comes next.
+func TestASweepThatStopsHalfWayGoesOn(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, d storetest.Database) {
+		a := newAttic(t, d)
+		a.fill(7000, a.messages, time.Hour)
+		a.clock.Move(2*day + 2*time.Hour)
+		a.refuseAt(5000)
+		first, err := a.db.Sweep(t.Context(), sweepRules)
+		if err == nil || first.Wiped != 4000 {
+			t.Fatalf("%+v %v, want two batches and an error", first, err)
+		}
+		if got := count(t, a.db, "SELECT count(*) FROM idempotency_keys WHERE state = 4"); got != 4000 {
+			t.Errorf("%d tombstones", got)
+		}
+		a.exec("UPDATE idempotency_keys SET status = 201 WHERE status = 599")
+		if got := a.pass(0); got.Wiped != 3000 {
+			t.Errorf("%+v, want the other 3000", got)
+		}
+		if got := count(t, a.db, "SELECT count(*) FROM idempotency_keys WHERE state <> 4"); got != 0 {
+			t.Errorf("%d keys were passed by", got)
+		}
+	})
+}
+
+// refuseAt makes the wiping of the nth key that fill made an error.
+func (a *attic) refuseAt(n int) {
+	a.t.Helper()
+	if a.db.Postgres() {
+		a.exec("ALTER TABLE idempotency_keys ADD CONSTRAINT refused CHECK (status <> 599 OR state = 3)")
+	} else {
+		a.exec(`CREATE TRIGGER refused BEFORE UPDATE ON idempotency_keys WHEN NEW.status = 599 AND NEW.state <> 3
+			BEGIN SELECT RAISE(ABORT, 'refused'); END`)
+	}
+	a.exec(fmt.Sprintf("UPDATE idempotency_keys SET status = 599 WHERE attempt = %d", n))
+}
+
+// TestSweepsAtOnceDoNoHarm: together they do what one would, once.
+func TestSweepsAtOnceDoNoHarm(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, d storetest.Database) {
+		a := newAttic(t, d)
+		a.fill(9000, a.messages, time.Hour)
+		a.exec("INSERT INTO idempotency_keys SELECT " + a.opaqueCopy() + " FROM idempotency_keys")
+		a.clock.Move(2*day + 2*time.Hour)
+		type result struct {
+			store.Swept
+			error
+		}
+		const sweeps = 4
+		ended := make(chan result, sweeps)
+		for range sweeps {
+			go func() {
+				swept, err := a.db.Sweep(t.Context(), sweepRules)
+				ended <- result{swept, err}
+			}()
+		}
+		var wiped int64
+		for range sweeps {
+			r := <-ended
+			if r.error != nil && !errors.Is(r.error, store.ErrBusy) {
+				t.Error(r.error)
+			}
+			wiped += r.Wiped
+		}
+		wiped += a.pass(0).Wiped // whatever a sweep gave up that waited too long for another
+		if left := count(t, a.db, "SELECT count(*) FROM idempotency_keys WHERE state <> 4"); wiped != 18000 || left != 0 {
+			t.Errorf("%d wiped and counted, %d left, want all 18000 once", wiped, left)
+		}
+	})
+}
