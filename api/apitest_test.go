@@ -14,9 +14,11 @@ import (
 
 	"github.com/gin-gonic/gin"
 	"github.com/google/uuid"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"example.com/eenmaal/api"
 	"example.com/eenmaal/api/idempotent"
+	"example.com/eenmaal/api/outbound"
 	"example.com/eenmaal/api/psp/simulated"
 	"example.com/eenmaal/domain"
 	"example.com/eenmaal/domain/fault"
@@ -39,6 +41,7 @@ type shop struct {
 	provider string            // address of the simulated provider
 	psp      *simulated.Server // the provider itself, unless it is shared
 	clock    *storetest.Clock
+	metrics  *prometheus.Registry
 }
 
 type shopOption func(*shopConfig)
@@ -62,7 +65,8 @@ func newShop(t *testing.T, d storetest.Database, options ...shopOption) *shop {
 	for _, o := range options {
 		o(&cfg)
 	}
-	s := &shop{t: t, clock: cfg.clock, db: storetest.Seeded(t, d, cfg.clock.Now), provider: cfg.provider}
+	s := &shop{t: t, clock: cfg.clock, db: storetest.Seeded(t, d, cfg.clock.Now), provider: cfg.provider,
+		metrics: prometheus.NewRegistry()}
 	if s.provider == "" {
 		s.psp, s.provider = startProvider(t, simulated.ServerConfig{Slow: 700 * time.Millisecond})
 	}
@@ -77,7 +81,8 @@ func newShop(t *testing.T, d storetest.Database, options ...shopOption) *shop {
 	events, err := simulated.NewEventReader([]string{eventSecret, oldEventSecret}, s.db.Now)
 	must(t, err)
 	s.API, err = api.New(t.Context(), api.Config{DB: s.db, Registry: s.registry, Provider: client, Jobs: s.jobs,
-		Events: map[string]domain.EventReader{"simulated": events}, BaseURL: "http://127.0.0.1", TTL: api.TTLs{Contact: 48 * time.Hour, Orders: 72 * time.Hour, Payments: 168 * time.Hour}})
+		Events: map[string]domain.EventReader{"simulated": events}, BaseURL: "http://127.0.0.1", TTL: api.TTLs{Contact: 48 * time.Hour, Orders: 72 * time.Hour, Payments: 168 * time.Hour},
+		Metrics: s.metrics, Outbound: outbound.New(outbound.Config{Demo: true, Timeout: time.Second}), DeliveryPause: 10 * time.Millisecond})
 	must(t, err)
 	engine := gin.New()
 	engine.Use(func(c *gin.Context) {

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -66,6 +67,8 @@ func TestEveryRouteWithAnIDHidesWhatIsNotTheCallers(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, d storetest.Database) {
 		s := newShop(t, d)
 		rows := s.routesWithAnID()
+		hooks, delivery := s.webhookRoutes()
+		maps.Copy(rows, hooks)
 		engine := gin.New()
 		s.Routes(engine)
 		for _, route := range engine.Routes() {
@@ -82,7 +85,7 @@ func TestEveryRouteWithAnIDHidesWhatIsNotTheCallers(t *testing.T) {
 				status       int
 			}{{row.id, "demo-beta", 404}, {row.id, "nobody", 401}, {"1", "demo-alpha", 404}, {"{" + row.id[1:], "demo-alpha", 404},
 				{"%27%20OR%201=1--", "demo-alpha", 404}, {row.id, "demo-alpha", row.status}} {
-				c := call{method: route.Method, path: strings.Replace(route.Path, ":id", stranger.id, 1), consumer: stranger.consumer, body: row.body}
+				c := call{method: route.Method, path: strings.NewReplacer(":id", stranger.id, ":delivery", delivery).Replace(route.Path), consumer: stranger.consumer, body: row.body}
 				if route.Method != http.MethodGet {
 					c.key = newKey()
 				}

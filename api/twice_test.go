@@ -64,6 +64,20 @@ var examples = []example{
 	}},
 	{"POST /v1/contact-messages", 201, func(*shop) call { return call{path: "/v1/contact-messages", body: contactBody} },
 		func(s *shop) string { return fmt.Sprint(s.count("SELECT count(*) FROM messages")) }},
+	{"POST /v1/webhook-endpoints", 201, func(*shop) call { return call{path: "/v1/webhook-endpoints", body: endpointBody(newKey())} },
+		func(s *shop) string { return fmt.Sprint(s.count("SELECT count(*) FROM webhook_endpoints")) }},
+	{"DELETE /v1/webhook-endpoints/:id", 200, func(s *shop) call {
+		return call{method: "DELETE", path: "/v1/webhook-endpoints/" + s.newEndpoint("http://localhost/"+newKey())}
+	}, func(s *shop) string {
+		return fmt.Sprint(s.count("SELECT count(*) FROM webhook_endpoints WHERE deleted_at IS NULL"), s.count("SELECT count(*) FROM webhook_endpoints"))
+	}},
+	{"POST /v1/webhook-endpoints/:id/deliveries/:delivery/redeliveries", 202, func(s *shop) call {
+		endpoint := s.newEndpoint("http://localhost/" + newKey())
+		return call{path: "/v1/webhook-endpoints/" + endpoint + "/deliveries/" + s.deadDelivery(endpoint) + "/redeliveries"}
+	}, func(s *shop) string {
+		return fmt.Sprint(s.count("SELECT count(*) FROM deliveries WHERE state = 'pending'"), s.count("SELECT count(*) FROM deliveries"),
+			s.count("SELECT count(*) FROM river_job WHERE kind = 'deliver_event'"))
+	}},
 }
 
 func (s *shop) orderOf(payment string) (id string) {
