@@ -115,14 +115,20 @@ func startProvider(t *testing.T, cfg simulated.ServerConfig) (*simulated.Server,
 	return psp, server.URL
 }
 
-// work lets this process do its jobs, from now to the end of the test.
-func (s *shop) work() {
+// work lets this process do its jobs, from now to the end of the test, under the plan if there is one.
+func (s *shop) work(plans ...fault.Plan) {
 	s.t.Helper()
-	must(s.t, s.jobs.Start(s.t.Context()))
+	ctx := s.t.Context()
+	for _, plan := range plans {
+		ctx = fault.With(ctx, plan)
+	}
+	must(s.t, s.jobs.Start(ctx))
 	s.t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		stop, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 		defer cancel()
-		_ = s.jobs.Stop(ctx)
+		if err := s.jobs.Stop(stop); err != nil {
+			s.t.Error(err)
+		}
 	})
 }
 

@@ -1,20 +1,17 @@
 package api_test
 
 import (
-	"context"
 	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"sync"
 	"testing"
-	"time"
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"example.com/eenmaal/api"
 	"example.com/eenmaal/domain"
-	"example.com/eenmaal/domain/fault"
 )
 
 // hook is a consumer's receiver of our events.
@@ -86,33 +83,6 @@ func (h *hook) sameEvent() {
 	for i, r := range got {
 		if r.id() == "" || r.id() != got[0].id() || r.body != got[0].body {
 			h.t.Errorf("delivery %d differs: %s %s, first %s %s", i, r.id(), r.body, got[0].id(), got[0].body)
-		}
-	}
-}
-
-// work lets the shop do its jobs until the end of the test.
-func (s *shop) work(plan fault.Plan) {
-	s.t.Helper()
-	ctx := s.t.Context()
-	if plan != nil {
-		ctx = fault.With(ctx, plan)
-	}
-	must(s.t, s.jobs.Start(ctx))
-	s.t.Cleanup(func() {
-		stop, cancel := context.WithTimeout(context.Background(), 20*time.Second)
-		defer cancel()
-		if err := s.jobs.Stop(stop); err != nil {
-			s.t.Error(err)
-		}
-	})
-}
-
-// until fails the test when something does not become true at all; how fast it does is not judged.
-func (s *shop) until(what string, happened func() bool) {
-	s.t.Helper()
-	for deadline := time.Now().Add(60 * time.Second); !happened(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			s.t.Fatalf("waited in vain until %s; deliveries: %v", what, s.texts("SELECT state || ' ' || last_error || ' ' || tries FROM deliveries"))
 		}
 	}
 }

@@ -72,7 +72,7 @@ func (a *API) changeAddress(ctx context.Context, tx *idempotent.Tx, in ChangeAdd
 	if err := order.Address.Validate(); err != nil {
 		return ChangedOrder{}, err
 	}
-	tx.ChangeAddress(order)
+	tx.ChangeAddress(newID(), order, tx.Scope)
 	return ChangedOrder{newOrder(order)}, nil
 }
 

@@ -19,7 +19,7 @@ func TestAnEndpointReceivesItsConsumersEventsSigned(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, d storetest.Database) {
 		s := newShop(t, d)
-		s.work(nil)
+		s.work()
 		all, some, others := newHook(t, nil), newHook(t, nil), newHook(t, nil)
 		endpoint := s.newEndpoint(all.url)
 		s.newEndpoint(some.url, "order.paid", "order.cancelled")
@@ -131,7 +131,7 @@ func TestAFailedDeliveryIsTriedAgainUnchanged(t *testing.T) {
 		endpoint := s.newEndpoint(h.url, "order.paid")
 		order, _ := s.newOrder()
 		wantStatus(t, "pay", s.pay(newKey(), order, "tok_ok"), 201)
-		s.work(nil)
+		s.work()
 		s.untilDelivery("delivered", 1)
 		h.sameEvent()
 		secret := s.secretOf(endpoint)
@@ -158,7 +158,7 @@ func TestAnEventThatNobodyTakesIsGivenUpAndSentAgainOnRequest(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, d storetest.Database) {
 		s := newShop(t, d)
-		s.work(nil)
+		s.work()
 		h := newHook(t, says(503))
 		endpoint := s.newEndpoint(h.url+"/?token=hidden", "order.paid")
 		order, _ := s.newOrder()
@@ -205,7 +205,7 @@ func TestADeletedEndpointGetsNothing(t *testing.T) {
 			}
 		}
 		remove(first)
-		s.work(nil)
+		s.work()
 		order, _ := s.newOrder()
 		wantStatus(t, "pay", s.pay(newKey(), order, "tok_ok"), 201)
 		s.until("the other was tried", func() bool { return len(waiting.all()) > 0 })
@@ -228,7 +228,7 @@ func TestAReceiverThatIsGoneIsNotAskedAgain(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, d storetest.Database) {
 		s := newShop(t, d)
-		s.work(nil)
+		s.work()
 		h := newHook(t, says(http.StatusGone))
 		endpoint := s.newEndpoint(h.url, "order.paid")
 		for range 2 {
@@ -276,7 +276,7 @@ func TestTwoWorkersAtOnceSendOneEvent(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, d storetest.Database) {
 		s := newShop(t, d)
-		s.work(nil)
+		s.work()
 		both := make(chan struct{})
 		h := newHook(t, func(n int, _ http.ResponseWriter, r *http.Request) {
 			switch n {
@@ -325,7 +325,7 @@ func TestAnEventIsPublishedOnce(t *testing.T) {
 			}
 		}
 		must(t, tx.Commit(t.Context()))
-		s.work(nil)
+		s.work()
 		s.untilDelivery("delivered", 1)
 		s.untilWorkIsDone()
 		if events, deliveries := s.count("SELECT count(*) FROM events"), s.count("SELECT count(*) FROM deliveries"); events != 2 || deliveries != 1 || len(h.all()) != 1 {

@@ -61,7 +61,8 @@ func (tx *Tx) InsertModification(m domain.Modification, p domain.Payment, s *dom
 	tx.queue(`INSERT INTO modifications (id, payment_id, kind, status, amount, currency, reason, provider_key, provider_id, code, consumer_id, key, created_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, '', '', ?, ?, ?)`,
 		m.ID, m.PaymentID, string(m.Kind), string(m.Status), m.Amount.Amount, m.Amount.Currency, m.Reason, m.ProviderKey,
-		consumer, key, m.CreatedAt).or("modifications_once_per_key", ErrKeySpent)
+		consumer, key, m.CreatedAt).or("modifications_once_per_key", ErrKeySpent).
+		or("modifications_provider_key_key", ErrKeySpent)
 }
 
 // SettleModification queues what became of a pending change. ErrStale says that it is settled already.

@@ -103,8 +103,11 @@ func (tx *Tx) MarkPaid(orderID string) {
 	tx.queue(`UPDATE orders SET status = 'paid' WHERE id = ? AND status = 'awaiting_payment'`, orderID).orMissing(ErrStale)
 }
 
-// ChangeAddress queues another delivery address. ErrStale says that the order's status is another one.
-func (tx *Tx) ChangeAddress(o domain.Order) {
+// ChangeAddress queues another delivery address, and that there was a change, under id. ErrStale says
+// that the order's status is another one.
+func (tx *Tx) ChangeAddress(id string, o domain.Order, s domain.Scope) {
+	tx.queue(`INSERT INTO address_changes (id, order_id, consumer_id, key, created_at) VALUES (?, ?, ?, ?, ?)`,
+		id, o.ID, s.Consumer, keyID(s), tx.Now()).or("address_changes_once_per_key", ErrKeySpent)
 	tx.queue(`UPDATE orders SET line1 = ?, postal_code = ?, city = ?, country = ? WHERE id = ? AND status = ?`,
 		o.Address.Line1, o.Address.PostalCode, o.Address.City, o.Address.Country, o.ID, string(o.Status)).orMissing(ErrStale)
 }

@@ -71,7 +71,7 @@ func (tx *Tx) InsertPayment(p domain.Payment, s domain.Scope, taken error) {
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, '', ?, ?, ?)`,
 		p.ID, p.OrderID, string(p.Status), p.Method.Type, p.Amount.Amount, p.Amount.Currency, p.Manual, p.ProviderKey,
 		s.Consumer, keyID(s), p.CreatedAt).
-		or("payments_once_per_key", ErrKeySpent).or("payments_one_live_per_order", taken)
+		or("payments_once_per_key", ErrKeySpent).or("payments_by_provider_key", ErrKeySpent).or("payments_one_live_per_order", taken)
 }
 
 // UpdatePayment queues a payment's new state. ErrStale says that its row is no longer the one that p

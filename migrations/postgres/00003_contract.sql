@@ -53,6 +53,16 @@ CREATE TABLE cancellations (
 
 CREATE INDEX cancellations_by_key ON cancellations (key, consumer_id);
 
+-- That an order got another address, without the address.
+CREATE TABLE address_changes (
+    id          uuid PRIMARY KEY,
+    order_id    uuid NOT NULL REFERENCES orders (id),
+    consumer_id bigint NOT NULL,
+    key         uuid NOT NULL,
+    created_at  timestamptz NOT NULL,
+    CONSTRAINT address_changes_once_per_key UNIQUE (key, consumer_id)
+);
+
 -- Events that providers sent us. state: received, applied, superseded, parked, poison.
 CREATE TABLE inbox (
     id          uuid PRIMARY KEY,

@@ -50,6 +50,16 @@ CREATE TABLE cancellations (
 
 CREATE INDEX cancellations_by_key ON cancellations (key, consumer_id);
 
+-- That an order got another address, without the address.
+CREATE TABLE address_changes (
+    id          text PRIMARY KEY,
+    order_id    text NOT NULL REFERENCES orders (id),
+    consumer_id bigint NOT NULL,
+    key         text NOT NULL,
+    created_at  datetime NOT NULL,
+    CONSTRAINT address_changes_once_per_key UNIQUE (key, consumer_id)
+);
+
 -- Events that providers sent us. state: received, applied, superseded, parked, poison.
 CREATE TABLE inbox (
     id          text PRIMARY KEY,
