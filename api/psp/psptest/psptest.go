@@ -13,31 +13,35 @@ import (
 
 // Suite says how to reach one adapter. Ledger asks the provider's own books, by a way that does not
 // pass through the adapter, for every charge that has the reference.
+//
+// What a provider cannot be asked for stays empty; the promises about it are then no part of the suite.
 type Suite struct {
 	NewProvider func(t *testing.T) domain.PaymentProvider
 	Ledger      func(reference string) []domain.Charge
 	Cards       Cards
+	Manual      bool // money can be reserved first, then captured or voided
+
+	// Approve does on the provider's pages what the customer does who agrees.
+	Approve func(t *testing.T, pending domain.Charge)
+	// LoseAnswer makes the provider do the next such modification of the charge without a good answer.
+	LoseAnswer func(t *testing.T, kind domain.ModificationKind, chargeID string)
 }
 
-// Cards names the provider's test cards. A behaviour that a provider cannot be asked for stays
-// empty; the promises about it are then no part of the suite.
+// Cards names the provider's test cards.
 type Cards struct {
 	Good        string   // succeeds
 	Declined    string   // is declined by the customer's bank
 	Unsupported string   // cannot be charged at all
 	DownAtFirst string   // the provider refuses the first request without charging, then works
+	Redirect    string   // sends the customer to a page of the provider
 	AnswerLost  []string // is charged, but the first answer never arrives or says it failed
 }
 
 // SimulatedCards are the tokens of the simulated provider.
 var SimulatedCards = Cards{
 	Good: "tok_ok", Declined: "tok_declined", Unsupported: "tok_never_heard_of", DownAtFirst: "tok_unavailable",
+	Redirect:   "tok_3ds",
 	AnswerLost: []string{"tok_charged_then_timeout", "tok_charged_then_500"},
-}
-
-// Run runs the suite with the simulated provider's cards.
-func Run(t *testing.T, newProvider func(t *testing.T) domain.PaymentProvider, ledger func(reference string) []domain.Charge) {
-	Suite{NewProvider: newProvider, Ledger: ledger, Cards: SimulatedCards}.Run(t)
 }
 
 // Run runs every promise as a parallel subtest with a provider of its own. They share the ledger, in
@@ -71,6 +75,7 @@ func (s Suite) Run(t *testing.T) {
 			lostAnswerIsNotARefusal(t, c, card)
 		})
 	}
+	s.runModifications(run)
 }
 
 // customer is one subtest: a key and a reference that nobody else uses.
@@ -78,11 +83,13 @@ type customer struct {
 	Suite
 	provider       domain.PaymentProvider
 	key, reference string
+	manual         bool // charges only reserve
 }
 
 func (c *customer) request(card string) domain.ChargeRequest {
 	return domain.ChargeRequest{
 		Reference: c.reference, Amount: domain.EUR(4195), Method: domain.PaymentMethod{Type: "card", Token: card},
+		Manual: c.manual,
 	}
 }
 
@@ -116,7 +123,7 @@ func chargesAGoodCard(t *testing.T, c *customer) {
 		t.Errorf("got %+v, want an id and a time", got)
 	}
 	want := domain.Charge{ID: got.ID, Reference: c.reference, Key: c.key, Amount: domain.EUR(4195),
-		Status: domain.ChargeSucceeded, CreatedAt: got.CreatedAt}
+		Captured: domain.EUR(4195), Refunded: domain.EUR(0), Status: domain.ChargeSucceeded, Version: got.Version, CreatedAt: got.CreatedAt}
 	if got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}

@@ -27,31 +27,16 @@ func (e *retryable) Unwrap() error { return e.err }
 
 // tryCharge is one try. Its error wraps domain.ErrNotCharged only if this try certainly did nothing.
 func (c *Client) tryCharge(ctx context.Context, key string, r domain.ChargeRequest, body []byte) (domain.Charge, error) {
-	status, answer, err := c.send(ctx, http.MethodPost, c.charges, key, body)
+	status, answer, err := c.send(ctx, http.MethodPost, c.base+chargesPath, key, body)
 	switch {
 	case errors.Is(err, errNotSent):
 		return domain.Charge{}, &retryable{fmt.Errorf("%w: %w", domain.ErrNotCharged, err)}
 	case err != nil:
 		return domain.Charge{}, &retryable{err}
-	case status == http.StatusCreated || status == http.StatusPaymentRequired:
+	case status == http.StatusCreated || status == http.StatusAccepted || status == http.StatusPaymentRequired:
 		return readAnswer(answer, key, r)
 	default:
 		return domain.Charge{}, readFailure(status, answer)
-	}
-}
-
-func (c *Client) tryFind(ctx context.Context, key string, r domain.ChargeRequest) (domain.Charge, error) {
-	query := url.Values{"idempotency_key": {key}}
-	status, answer, err := c.send(ctx, http.MethodGet, c.charges+"?"+query.Encode(), "", nil)
-	switch {
-	case err != nil:
-		return domain.Charge{}, &retryable{err}
-	case status == http.StatusOK:
-		return readList(answer, key, r)
-	case status >= 500:
-		return domain.Charge{}, &retryable{fmt.Errorf("the provider answered %d", status)}
-	default:
-		return domain.Charge{}, fmt.Errorf("the provider answered %d", status)
 	}
 }
 
@@ -102,14 +87,6 @@ func withoutURL(err error) error {
 	return err
 }
 
-func readAnswer(answer []byte, key string, r domain.ChargeRequest) (domain.Charge, error) {
-	var c charge
-	if err := json.Unmarshal(answer, &c); err != nil {
-		return domain.Charge{}, fmt.Errorf("read the provider's answer: %w", err)
-	}
-	return c.checked(key, r)
-}
-
 // readFailure tells a certain refusal from a failure that says nothing about the charge.
 func readFailure(status int, answer []byte) error {
 	var f failure
@@ -118,7 +95,9 @@ func readFailure(status int, answer []byte) error {
 	case status == http.StatusUnprocessableEntity && f.Code == codeUnsupportedToken:
 		return fmt.Errorf("%w: %w", domain.ErrNotCharged, domain.Errorf(domain.Refused,
 			"payment_method_not_supported", "The payment provider does not support this payment method."))
-	case status == http.StatusServiceUnavailable && f.Charged != nil && !*f.Charged:
+	case status == http.StatusUnprocessableEntity && f.certain():
+		return fmt.Errorf("%w: the provider answered %d %s", domain.ErrNotCharged, status, f.Code)
+	case status == http.StatusServiceUnavailable && f.certain():
 		return fmt.Errorf("%w: the provider is unavailable", domain.ErrNotCharged)
 	case status >= 500:
 		return &retryable{fmt.Errorf("the provider answered %d %s", status, f.Code)}
@@ -127,46 +106,5 @@ func readFailure(status int, answer []byte) error {
 	}
 }
 
-// readList picks the charge of the key. A key that the provider had forgotten can have several; one
-// that succeeded outweighs those that were declined. Two that succeeded are for a person to look at.
-func readList(answer []byte, key string, r domain.ChargeRequest) (domain.Charge, error) {
-	var list chargeList
-	if err := json.Unmarshal(answer, &list); err != nil {
-		return domain.Charge{}, fmt.Errorf("read the provider's list: %w", err)
-	}
-	if list.Charges == nil {
-		return domain.Charge{}, errors.New("the provider's answer is not a list of charges")
-	}
-	if len(list.Charges) == 0 {
-		return domain.Charge{}, domain.ErrNoCharge
-	}
-	found, succeeded := list.Charges[0], 0
-	for _, c := range list.Charges {
-		if c.Status == string(domain.ChargeSucceeded) {
-			found = c
-			succeeded++
-		}
-	}
-	if succeeded > 1 {
-		return domain.Charge{}, fmt.Errorf("%d charges succeeded under one key", succeeded)
-	}
-	return found.checked(key, r)
-}
-
-// checked turns the provider's charge into ours, provided it is the one that was asked for. Anything
-// else is an error of unknown outcome: money may have moved, but not as asked.
-func (c charge) checked(key string, r domain.ChargeRequest) (domain.Charge, error) {
-	got := domain.Charge{
-		ID: c.ID, Reference: c.Reference, Key: c.IdempotencyKey,
-		Amount: domain.Money{Amount: c.Amount, Currency: c.Currency}, Captured: domain.Money{Amount: c.Captured, Currency: c.Currency}, Refunded: domain.Money{Currency: c.Currency},
-		Status: domain.ChargeStatus(c.Status), CreatedAt: c.CreatedAt,
-	}
-	switch {
-	case got.ID == "" || got.Key != key || got.Reference != r.Reference || got.Amount != r.Amount:
-		return domain.Charge{}, fmt.Errorf("the provider's charge %q is not the one that was asked for", got.ID)
-	case got.Status != domain.ChargeSucceeded && got.Status != domain.ChargeDeclined:
-		return domain.Charge{}, fmt.Errorf("the provider's charge %q has the unknown status %q", got.ID, got.Status)
-	default:
-		return got, nil
-	}
-}
+// certain reports whether the provider is sure that nothing was done.
+func (f failure) certain() bool { return f.Charged != nil && !*f.Charged }

@@ -10,7 +10,10 @@ const (
 	TokenChargedThenTimeout = "tok_charged_then_timeout"
 	TokenChargedThen500     = "tok_charged_then_500"
 	TokenUnavailable        = "tok_unavailable"
+	Token3DS                = "tok_3ds" // the customer must approve on a hosted page
 )
+
+const methodIDEAL = "ideal"
 
 // card is what happens to the first request of a key that pays with it. A repeat of the key finds
 // the recorded charge and is simply answered.
@@ -37,4 +40,14 @@ var cards = map[string]card{
 	TokenChargedThenTimeout: {outcome: domain.ChargeSucceeded, telling: tellNothing},
 	TokenChargedThen500:     {outcome: domain.ChargeSucceeded, telling: tellFailure},
 	TokenUnavailable:        {outcome: domain.ChargeSucceeded, refuseOnce: true},
+	Token3DS:                {outcome: domain.ChargePending},
+}
+
+// card gives the behaviour that the request asks for. ok is false for a token nobody knows.
+func (r chargeRequest) card() (c card, ok bool) {
+	if r.Method == methodIDEAL {
+		return card{outcome: domain.ChargePending}, true
+	}
+	c, ok = cards[r.Token]
+	return c, ok
 }

@@ -3,6 +3,7 @@ package simulated
 import (
 	"context"
 	"crypto/rand"
+	"database/sql"
 	"net/http"
 	"strings"
 	"time"
@@ -10,15 +11,22 @@ import (
 	"example.com/eenmaal/domain"
 )
 
-// postCharge charges a card once per key. A succeeded charge is answered with 201 and a declined one
-// with 402, both with the charge; every repeat of the key gets the same bytes.
+// postCharge charges once per key. A charge that succeeded or is reserved is answered with 201, one
+// that awaits the customer with 202 and a declined one with 402, all with the charge; every repeat of
+// the key gets the same bytes.
 func (s *Server) postCharge(w http.ResponseWriter, r *http.Request) {
 	key, req, bad := readCharge(w, r)
 	if bad != nil {
 		bad.writeTo(w)
 		return
 	}
-	answer, how, err := s.chargeOnce(r.Context(), key, req)
+	s.answerOnce(w, r, key, func(ctx context.Context) (reply, telling) { return s.settleCharge(ctx, key, req) })
+}
+
+// answerOnce runs do in the key's turn and tells the client as do decided. The turn ends before the
+// client is told, so a client that is left without an answer can ask again at once.
+func (s *Server) answerOnce(w http.ResponseWriter, r *http.Request, key string, do func(context.Context) (reply, telling)) {
+	answer, how, err := s.inTurn(r.Context(), key, do)
 	if err != nil {
 		return // gave up while an earlier request with its key was running
 	}
@@ -33,27 +41,25 @@ func (s *Server) postCharge(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// chargeOnce takes the key's turn and settles the request. The turn ends before the client is told,
-// so a client that is left without an answer can ask again at once.
-func (s *Server) chargeOnce(ctx context.Context, key string, req chargeRequest) (reply, telling, error) {
+func (s *Server) inTurn(ctx context.Context, key string, do func(context.Context) (reply, telling)) (reply, telling, error) {
 	release, err := s.keys.take(ctx, key)
 	if err != nil {
 		return reply{}, 0, err
 	}
 	defer release()
 	// A provider does not drop a charge because its client went away.
-	answer, how := s.settle(context.WithoutCancel(ctx), key, req)
+	answer, how := do(context.WithoutCancel(ctx))
 	return answer, how, nil
 }
 
-func (s *Server) settle(ctx context.Context, key string, req chargeRequest) (reply, telling) {
+func (s *Server) settleCharge(ctx context.Context, key string, req chargeRequest) (reply, telling) {
 	mark := req.fingerprint()
 	if answer, known := s.recall(ctx, key, mark); known {
 		return answer, tellTruth
 	}
-	card, ok := cards[req.Token]
-	if !ok {
-		return notCharged(http.StatusUnprocessableEntity, codeUnsupportedToken, "This card token is not supported."), tellTruth
+	card, bad := s.cardFor(req)
+	if bad != nil {
+		return *bad, tellTruth
 	}
 	if card.refuseOnce {
 		tries, err := s.ledger.countTry(ctx, key, mark)
@@ -67,7 +73,21 @@ func (s *Server) settle(ctx context.Context, key string, req chargeRequest) (rep
 	if card.slow && !s.wait(ctx, s.slow) {
 		return notCharged(http.StatusServiceUnavailable, codeUnavailable, "The provider is shutting down."), tellTruth
 	}
-	return s.record(ctx, key, req, mark, card)
+	return s.recordCharge(ctx, s.newEntry(key, req, card.outcome), mark, card.telling)
+}
+
+// cardFor gives the behaviour that was asked for, or the answer that it cannot be had here.
+func (s *Server) cardFor(req chargeRequest) (card, *reply) {
+	card, ok := req.card()
+	switch needsPage := card.outcome == domain.ChargePending; {
+	case !ok || needsPage && s.publicURL() == "":
+		re := notCharged(http.StatusUnprocessableEntity, codeUnsupportedToken, "This way to pay is not supported.")
+		return card, &re
+	case needsPage && !s.mayReturnTo(req.ReturnURL):
+		re := notCharged(http.StatusUnprocessableEntity, "return_url_refused", "The return address is not one of the shop's.")
+		return card, &re
+	}
+	return card, nil
 }
 
 // recall gives the answer that the key already has, or the refusal when it was used for something else.
@@ -85,29 +105,34 @@ func (s *Server) recall(ctx context.Context, key, mark string) (answer reply, kn
 	}
 }
 
-// record writes the charge and the key's answer in one commit. The ledger refuses a second charge
-// for the key, which only another process on the same file could have made; its answer is ours then.
-func (s *Server) record(ctx context.Context, key string, req chargeRequest, mark string, card card) (reply, telling) {
-	made := req.charge(key, card.outcome, s.now())
-	status := http.StatusCreated
-	if card.outcome == domain.ChargeDeclined {
-		status = http.StatusPaymentRequired
-	}
-	answer := jsonReply(status, made)
-	first, err := s.ledger.record(ctx, made, mark, answer)
-	if err != nil {
-		return s.fail(err), tellTruth
-	}
-	if !first {
-		answer, known := s.recall(ctx, key, mark)
-		if !known {
-			return refuse(http.StatusInternalServerError, "internal", "The provider failed."), tellTruth
+// recordCharge writes the charge, its event and the key's answer in one commit.
+func (s *Server) recordCharge(ctx context.Context, e entry, mark string, how telling) (reply, telling) {
+	answer, first, err := s.ledger.once(ctx, e.IdempotencyKey, mark, func(tx *sql.Tx) (reply, error) {
+		if err := insertEntry(ctx, tx, e); err != nil {
+			return reply{}, err
 		}
-		return answer, tellTruth
+		return jsonReply(answerStatus(e.charge), e.charge), insertEvent(ctx, tx, eventOf("charge."+e.Status, e.charge, s.now()), sending{copies: 1})
+	})
+	if err != nil || !first {
+		return s.second(ctx, e.IdempotencyKey, mark, err), tellTruth
 	}
-	s.log.Info("charge recorded", "charge", made.ID, "reference", made.Reference,
-		"amount", made.Amount, "currency", made.Currency, "status", made.Status)
-	return answer, card.telling
+	s.log.Info("charge recorded", "charge", e.ID, "reference", e.Reference,
+		"amount", e.Amount, "currency", e.Currency, "status", e.Status)
+	s.wakeSender()
+	return answer, how
+}
+
+// second is the answer of a request whose key was answered meanwhile, which only another process on
+// the same file can have done; its answer is ours then.
+func (s *Server) second(ctx context.Context, key, mark string, err error) reply {
+	if err != nil {
+		return s.fail(err)
+	}
+	answer, known := s.recall(ctx, key, mark)
+	if !known {
+		return refuse(http.StatusInternalServerError, "internal", "The provider failed.")
+	}
+	return answer
 }
 
 // wait sleeps. It gives false when ctx or the server ended first.
@@ -124,14 +149,36 @@ func (s *Server) wait(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-func (r chargeRequest) charge(key string, outcome domain.ChargeStatus, now time.Time) charge {
-	c := charge{
-		ID: "ch_" + strings.ToLower(rand.Text()), Reference: r.Reference, IdempotencyKey: key,
-		Amount: r.Amount, Currency: r.Currency, Status: string(outcome),
-		CreatedAt: now.UTC().Truncate(time.Millisecond), // the precision of the ledger
+func (s *Server) newEntry(key string, r chargeRequest, outcome domain.ChargeStatus) entry {
+	e := entry{
+		charge: charge{
+			ID: newID("ch"), Reference: r.Reference, IdempotencyKey: key, Amount: r.Amount, Currency: r.Currency,
+			Status: string(outcome), Version: 1, CreatedAt: s.now().UTC().Truncate(time.Millisecond), // the precision of the ledger
+		},
+		manual: r.Capture == captureManual,
 	}
-	if outcome == domain.ChargeSucceeded {
-		c.Captured = r.Amount
+	switch {
+	case outcome == domain.ChargePending:
+		e.pageToken, e.returnURL = rand.Text(), r.ReturnURL
+		e.pageURL = s.publicURL() + pagesPath + e.ID + "?s=" + e.pageToken
+		e.RedirectURL = e.pageURL
+	case outcome == domain.ChargeSucceeded && e.manual:
+		e.Status = string(domain.ChargeAuthorized)
+	case outcome == domain.ChargeSucceeded:
+		e.Captured = r.Amount
 	}
-	return c
+	return e
+}
+
+func newID(prefix string) string { return prefix + "_" + strings.ToLower(rand.Text()) }
+
+func answerStatus(c charge) int {
+	switch {
+	case c.is(domain.ChargePending):
+		return http.StatusAccepted
+	case c.is(domain.ChargeDeclined):
+		return http.StatusPaymentRequired
+	default:
+		return http.StatusCreated
+	}
 }

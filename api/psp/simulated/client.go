@@ -28,7 +28,7 @@ type ClientConfig struct {
 
 // Client is the shop's side: the domain.PaymentProvider that calls a Server.
 type Client struct {
-	charges  string // the URL
+	base     string // the provider's address
 	http     *http.Client
 	attempts int
 	timeout  time.Duration
@@ -47,7 +47,7 @@ func NewClient(cfg ClientConfig) (*Client, error) {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	return &Client{
-		charges: strings.TrimRight(cfg.BaseURL, "/") + chargesPath, http: httpClient(cfg.HTTP),
+		base: strings.TrimRight(cfg.BaseURL, "/"), http: httpClient(cfg.HTTP),
 		attempts: max(cmp.Or(cfg.Attempts, 2), 1), timeout: cmp.Or(cfg.AttemptTimeout, 4*time.Second), log: cfg.Log,
 	}, nil
 }
@@ -61,7 +61,7 @@ func NewClient(cfg ClientConfig) (*Client, error) {
 //
 // A "503, nothing charged" is not repeated here: it is certain, so the outermost client may decide.
 func (c *Client) Charge(ctx context.Context, key string, r domain.ChargeRequest) (domain.Charge, error) {
-	body, err := json.Marshal(chargeRequest{Reference: r.Reference, Amount: r.Amount.Amount, Currency: r.Amount.Currency, Token: r.Method.Token})
+	body, err := json.Marshal(wireRequest(r))
 	if err != nil {
 		return domain.Charge{}, fmt.Errorf("charge %s: %w: %w", r.Reference, domain.ErrNotCharged, err)
 	}
@@ -80,19 +80,16 @@ func (c *Client) Charge(ctx context.Context, key string, r domain.ChargeRequest)
 	}
 }
 
-// Find looks up the charge that was made with key for r. domain.ErrNoCharge means that the provider
-// has none and is not working on one; a request that is still travelling to it is beyond its
-// knowledge, so asking for the charge again with the same key is always right.
-func (c *Client) Find(ctx context.Context, key string, r domain.ChargeRequest) (domain.Charge, error) {
-	for try := 1; ; try++ {
-		charge, err := c.tryFind(ctx, key, r)
-		if err == nil {
-			return charge, nil
-		}
-		if !c.again(ctx, "find", r.Reference, try, err) {
-			return domain.Charge{}, fmt.Errorf("find the charge of %s: %w", r.Reference, err)
-		}
+func wireRequest(r domain.ChargeRequest) chargeRequest {
+	wire := chargeRequest{Reference: r.Reference, Amount: r.Amount.Amount, Currency: r.Amount.Currency,
+		Token: r.Method.Token, ReturnURL: r.ReturnURL}
+	if r.Method.Type == methodIDEAL {
+		wire.Method = methodIDEAL
 	}
+	if r.Manual {
+		wire.Capture = captureManual
+	}
+	return wire
 }
 
 // chargeError keeps a doubt: that the last try certainly charged nothing does not tell what an

@@ -2,6 +2,7 @@ package simulated_test
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,9 +27,17 @@ func TestTheClientKeepsTheProvidersPromises(t *testing.T) {
 		t.Run(fmt.Sprintf("%d attempts", attempts), func(t *testing.T) {
 			t.Parallel()
 			p := setup(t)
-			psptest.Run(t, func(t *testing.T) domain.PaymentProvider {
-				return p.client(t, simulated.ClientConfig{Attempts: attempts, AttemptTimeout: time.Second})
-			}, func(reference string) []domain.Charge { return p.charges(t, reference) })
+			p.SetPublicURL(p.URL)
+			psptest.Suite{
+				NewProvider: func(t *testing.T) domain.PaymentProvider {
+					return p.client(t, simulated.ClientConfig{Attempts: attempts, AttemptTimeout: 2 * time.Second})
+				},
+				Ledger:     func(reference string) []domain.Charge { return p.charges(t, reference) },
+				Cards:      psptest.SimulatedCards,
+				Manual:     true,
+				Approve:    func(t *testing.T, pending domain.Charge) { p.press(t, pending.RedirectURL, "approve") },
+				LoseAnswer: func(t *testing.T, kind domain.ModificationKind, id string) { p.fault(t, kind, "done_then_500", id) },
+			}.Run(t)
 		})
 	}
 }
@@ -149,7 +158,7 @@ func TestOnlyADoubtfulAnswerIsAskedAgain(t *testing.T) {
 	t.Parallel()
 	down := script{503, `{"code":"unavailable","message":"-","charged":false}`}
 	unsupported := script{422, `{"code":"unsupported_token","message":"-","charged":false}`}
-	other := `{"id":"ch_1","reference":"EM-9","idempotency_key":"key-1","amount":4195,"currency":"EUR","status":"succeeded"}`
+	other := `{"id":"ch_1","reference":"EM-9","idempotency_key":"key-1","amount":4195,"currency":"EUR","status":"succeeded","captured":4195}`
 	for _, c := range []struct {
 		name       string
 		answers    []script
@@ -168,7 +177,8 @@ func TestOnlyADoubtfulAnswerIsAskedAgain(t *testing.T) {
 		{"not a charge", []script{{201, `{}`}}, 1, false},
 		{"not JSON", []script{{201, `<html>`}}, 1, false},
 		{"somebody else's charge", []script{{201, other}}, 1, false},
-		{"unknown status", []script{{201, strings.NewReplacer("EM-9", "EM-1", "succeeded", "pending").Replace(other)}}, 1, false},
+		{"paid and nothing captured", []script{{201, strings.NewReplacer("EM-9", "EM-1", "4195}", "0}").Replace(other)}}, 1, false},
+		{"unknown status", []script{{201, strings.NewReplacer("EM-9", "EM-1", "succeeded", "strange").Replace(other)}}, 1, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -193,7 +203,9 @@ func TestOnlyADoubtfulAnswerIsAskedAgain(t *testing.T) {
 func TestFindBelievesOnlyAProperList(t *testing.T) {
 	t.Parallel()
 	charge := func(id, status string) string {
-		return `{"id":"` + id + `","reference":"EM-1","idempotency_key":"key-1","amount":4195,"currency":"EUR","status":"` + status + `"}`
+		captured := map[string]string{"succeeded": "4195"}[status]
+		return `{"id":"` + id + `","reference":"EM-1","idempotency_key":"key-1","amount":4195,"currency":"EUR","status":"` + status +
+			`","captured":` + cmp.Or(captured, "0") + `}`
 	}
 	for _, c := range []struct {
 		name   string
@@ -208,6 +220,9 @@ func TestFindBelievesOnlyAProperList(t *testing.T) {
 		{"failure", script{500, `{"charges":[]}`}, "", false},
 		{"one", script{200, `{"charges":[` + charge("ch_1", "declined") + `]}`}, "ch_1", false},
 		{"declined, then paid", script{200, `{"charges":[` + charge("ch_1", "declined") + `,` + charge("ch_2", "succeeded") + `]}`}, "ch_2", false},
+		{"left, then asked again", script{200, `{"charges":[` + charge("ch_1", "canceled") + `,` + charge("ch_2", "pending") + `]}`}, "ch_2", false},
+		{"paid, then asked again", script{200, `{"charges":[` + charge("ch_1", "succeeded") + `,` + charge("ch_2", "pending") + `]}`}, "ch_1", false},
+		{"paid and reserved", script{200, `{"charges":[` + charge("ch_1", "authorized") + `,` + charge("ch_2", "succeeded") + `]}`}, "", false},
 		{"paid twice", script{200, `{"charges":[` + charge("ch_1", "succeeded") + `,` + charge("ch_2", "succeeded") + `]}`}, "", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {

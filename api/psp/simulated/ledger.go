@@ -12,35 +12,9 @@ import (
 	_ "modernc.org/sqlite" // the driver "sqlite"
 )
 
-// schema: charges are the witness and are never deleted; keys are a memory that ends. Times are
-// milliseconds since 1970. status and answer are null for a key that was tried but has no answer.
-const schema = `
-CREATE TABLE IF NOT EXISTS charges (
-	seq             INTEGER PRIMARY KEY,
-	id              TEXT    NOT NULL UNIQUE,
-	reference       TEXT    NOT NULL,
-	idempotency_key TEXT    NOT NULL,
-	amount          INTEGER NOT NULL CHECK (amount > 0),
-	currency        TEXT    NOT NULL,
-	status          TEXT    NOT NULL CHECK (status IN ('succeeded', 'declined')),
-	captured        INTEGER NOT NULL CHECK (captured BETWEEN 0 AND amount),
-	refunded        INTEGER NOT NULL CHECK (refunded BETWEEN 0 AND captured),
-	created_at      INTEGER NOT NULL
-) STRICT;
-CREATE INDEX IF NOT EXISTS charges_reference ON charges (reference);
-CREATE INDEX IF NOT EXISTS charges_key ON charges (idempotency_key);
-CREATE TABLE IF NOT EXISTS keys (
-	key         TEXT    PRIMARY KEY,
-	fingerprint TEXT    NOT NULL,
-	tries       INTEGER NOT NULL,
-	status      INTEGER,
-	answer      BLOB,
-	first_used  INTEGER NOT NULL
-) STRICT;
-CREATE INDEX IF NOT EXISTS keys_first_used ON keys (first_used);`
-
-// ledger is the provider's own database: every charge there ever was, and the recent keys. What it
-// has committed survives the death of the process at any moment.
+// ledger is the provider's own database: every charge there ever was with its changes, the events
+// that tell of them, and the recent keys. What it has committed survives the death of the process at
+// any moment.
 type ledger struct {
 	db      *sql.DB
 	writing sync.Mutex // writers queue here, in order, instead of polling SQLite's lock
@@ -61,10 +35,11 @@ func openLedger(path string, ttl time.Duration, now func() time.Time) (*ledger, 
 	}
 	db.SetMaxOpenConns(4)
 	db.SetMaxIdleConns(4)
-	if _, err := db.ExecContext(context.Background(), schema); err != nil {
+	l := &ledger{db: db, ttl: ttl, now: now}
+	if err := l.upgrade(context.Background()); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	return &ledger{db: db, ttl: ttl, now: now}, nil
+	return l, nil
 }
 
 func (l *ledger) close() error { return l.db.Close() }
@@ -98,70 +73,29 @@ func (l *ledger) countTry(ctx context.Context, key, fingerprint string) (tries i
 	return tries, err
 }
 
-// record writes a charge and the answer of its key in one commit. first is false, and nothing is
-// written, when the key has an answer already or belongs to another request.
-func (l *ledger) record(ctx context.Context, c charge, fingerprint string, answer reply) (first bool, err error) {
+// once commits what do writes, together with the answer it gives as the key's answer. first is
+// false, and nothing is written, when the key has an answer already or belongs to another request.
+func (l *ledger) once(ctx context.Context, key, fingerprint string, do func(*sql.Tx) (reply, error)) (answer reply, first bool, err error) {
 	err = l.write(ctx, func(tx *sql.Tx) error {
-		won, err := tx.ExecContext(ctx, `
-			INSERT INTO keys (key, fingerprint, tries, status, answer, first_used) VALUES (?, ?, 1, ?, ?, ?)
-			ON CONFLICT (key) DO UPDATE SET status = excluded.status, answer = excluded.answer
+		claimed, err := tx.ExecContext(ctx, `
+			INSERT INTO keys (key, fingerprint, tries, first_used) VALUES (?, ?, 1, ?)
+			ON CONFLICT (key) DO UPDATE SET fingerprint = fingerprint
 			WHERE status IS NULL AND fingerprint = excluded.fingerprint`,
-			c.IdempotencyKey, fingerprint, answer.status, answer.body, l.now().UnixMilli())
+			key, fingerprint, l.now().UnixMilli())
 		if err != nil {
 			return err
 		}
-		if n, err := won.RowsAffected(); err != nil || n == 0 {
+		if n, err := claimed.RowsAffected(); err != nil || n == 0 {
+			return err
+		}
+		if answer, err = do(tx); err != nil {
 			return err
 		}
 		first = true
-		return insertCharge(ctx, tx, c)
+		_, err = tx.ExecContext(ctx, `UPDATE keys SET status = ?, answer = ? WHERE key = ?`, answer.status, answer.body, key)
+		return err
 	})
-	return first && err == nil, err
-}
-
-func insertCharge(ctx context.Context, tx *sql.Tx, c charge) error {
-	_, err := tx.ExecContext(ctx, `
-		INSERT INTO charges (id, reference, idempotency_key, amount, currency, status, captured, refunded, created_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		c.ID, c.Reference, c.IdempotencyKey, c.Amount, c.Currency, c.Status, c.Captured, c.Refunded, c.CreatedAt.UnixMilli())
-	return err
-}
-
-// charges lists by reference and key, oldest first; an empty filter matches everything. The list is
-// never nil.
-func (l *ledger) charges(ctx context.Context, reference, key string) ([]charge, error) {
-	where, args := chargesWhere(reference, key)
-	rows, err := l.db.QueryContext(ctx, `
-		SELECT id, reference, idempotency_key, amount, currency, status, captured, refunded, created_at
-		FROM charges WHERE `+where+` ORDER BY seq`, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = rows.Close() }() // rows.Err below tells what matters
-	list := []charge{}
-	for rows.Next() {
-		var c charge
-		var ms int64
-		if err := rows.Scan(&c.ID, &c.Reference, &c.IdempotencyKey, &c.Amount, &c.Currency,
-			&c.Status, &c.Captured, &c.Refunded, &ms); err != nil {
-			return nil, err
-		}
-		c.CreatedAt = time.UnixMilli(ms).UTC()
-		list = append(list, c)
-	}
-	return list, rows.Err()
-}
-
-// chargesWhere names only the columns that are asked for, so that each query can use its index.
-func chargesWhere(reference, key string) (where string, args []any) {
-	where = "true"
-	if reference != "" {
-		where, args = where+" AND reference = ?", append(args, reference)
-	}
-	if key != "" {
-		where, args = where+" AND idempotency_key = ?", append(args, key)
-	}
-	return where, args
+	return answer, first && err == nil, err
 }
 
 // write runs fn in one immediate transaction, from which expired keys are already gone.

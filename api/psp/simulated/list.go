@@ -26,6 +26,37 @@ func (s *Server) getCharges(w http.ResponseWriter, r *http.Request) {
 	jsonReply(http.StatusOK, chargeList{Charges: charges}).writeTo(w)
 }
 
+// getCharge gives one charge as it is now.
+func (s *Server) getCharge(w http.ResponseWriter, r *http.Request) {
+	e, found, err := s.ledger.entry(r.Context(), r.PathValue("id"))
+	switch {
+	case err != nil:
+		s.fail(err).writeTo(w)
+	case !found:
+		refuse(http.StatusNotFound, codeNoCharge, "There is no such charge.").writeTo(w)
+	default:
+		jsonReply(http.StatusOK, e.charge).writeTo(w)
+	}
+}
+
+// getModifications lists the modifications made with a key, as getCharges does for charges.
+func (s *Server) getModifications(w http.ResponseWriter, r *http.Request) {
+	key := r.URL.Query().Get("idempotency_key")
+	if key == "" {
+		refuse(http.StatusBadRequest, "filter_required", "Ask by idempotency_key.").writeTo(w)
+		return
+	}
+	if err := s.awaitKey(r.Context(), key); err != nil {
+		return // gave up waiting
+	}
+	list, err := s.ledger.modifications(context.WithoutCancel(r.Context()), key)
+	if err != nil {
+		s.fail(err).writeTo(w)
+		return
+	}
+	jsonReply(http.StatusOK, modificationList{Modifications: list}).writeTo(w)
+}
+
 func (s *Server) awaitKey(ctx context.Context, key string) error {
 	if key == "" {
 		return nil

@@ -9,28 +9,55 @@ import (
 	"io"
 	"net/http"
 	"unicode/utf8"
+
+	"example.com/eenmaal/domain"
 )
 
 const (
 	maxBody      = 16 << 10
 	maxKey       = 255
 	maxReference = 64
+
+	captureManual = "manual"
 )
 
 // readCharge reads and checks one request to charge. bad is the answer for a request that is none.
 func readCharge(w http.ResponseWriter, r *http.Request) (key string, req chargeRequest, bad *reply) {
-	key, ok := readKey(r.Header)
-	if !ok {
-		return "", req, refusal(http.StatusBadRequest, "key_required", "Send one Idempotency-Key of 1 to 255 characters.")
-	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
-		return "", req, refusal(http.StatusRequestEntityTooLarge, "too_large", "The body exceeds 16 KiB.")
-	}
-	if err != nil || decodeStrictly(body, &req) != nil {
-		return "", req, refusal(http.StatusBadRequest, "malformed", "The body must be one JSON object with reference, amount, currency and token.")
+	if key, bad = readKeyed(w, r, &req, "The body must be one JSON object with reference, amount, currency and token."); bad != nil {
+		return "", req, bad
 	}
 	return key, req, req.validate()
+}
+
+// readModify reads and checks one request to modify a charge.
+func readModify(w http.ResponseWriter, r *http.Request, kind domain.ModificationKind) (key string, req modifyRequest, bad *reply) {
+	if key, bad = readKeyed(w, r, &req, "The body must be one JSON object with the amount, or {} for a void."); bad != nil {
+		return "", req, bad
+	}
+	if (kind == domain.Void) != (req.Amount == 0) || req.Amount < 0 {
+		return "", req, refusal(http.StatusBadRequest, "amount_invalid", "The amount must be greater than 0, and absent for a void.")
+	}
+	return key, req, nil
+}
+
+// readKeyed reads the key and the body of a request. form says what the body should have been.
+func readKeyed(w http.ResponseWriter, r *http.Request, v any, form string) (key string, bad *reply) {
+	key, ok := readKey(r.Header)
+	if !ok {
+		return "", refusal(http.StatusBadRequest, "key_required", "Send one Idempotency-Key of 1 to 255 characters.")
+	}
+	return key, readBody(w, r, v, form)
+}
+
+func readBody(w http.ResponseWriter, r *http.Request, v any, form string) *reply {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
+		return refusal(http.StatusRequestEntityTooLarge, "too_large", "The body exceeds 16 KiB.")
+	}
+	if err != nil || decodeStrictly(body, v) != nil {
+		return refusal(http.StatusBadRequest, "malformed", form)
+	}
+	return nil
 }
 
 func readKey(h http.Header) (key string, ok bool) {
@@ -61,8 +88,12 @@ func (r chargeRequest) validate() *reply {
 		return refusal(http.StatusBadRequest, "amount_invalid", "The amount must be greater than 0.")
 	case !isCurrency(r.Currency):
 		return refusal(http.StatusBadRequest, "currency_invalid", "The currency must be three capitals, such as EUR.")
-	case r.Token == "":
-		return refusal(http.StatusBadRequest, "token_required", "The token must not be empty.")
+	case r.Method != "" && r.Method != methodIDEAL:
+		return refusal(http.StatusBadRequest, "method_invalid", `The method must be "ideal", or absent for a card.`)
+	case r.Capture != "" && (r.Capture != captureManual || r.Method == methodIDEAL):
+		return refusal(http.StatusBadRequest, "capture_invalid", `The capture must be "manual", for a card, or absent.`)
+	case (r.Token == "") != (r.Method == methodIDEAL):
+		return refusal(http.StatusBadRequest, "token_required", "A card needs a token, and nothing else has one.")
 	}
 	return nil
 }
@@ -81,8 +112,14 @@ func isCurrency(s string) bool {
 
 // fingerprint tells requests apart by their content, whatever the spacing and order of their JSON.
 // It is also the only trace of the token that is kept.
-func (r chargeRequest) fingerprint() string {
-	text, _ := json.Marshal(r) // four plain fields cannot fail
+func (r chargeRequest) fingerprint() string { return fingerprint(r) }
+
+func (r modifyRequest) fingerprint(kind domain.ModificationKind, charge string) string {
+	return fingerprint([]any{kind, charge, r.Amount})
+}
+
+func fingerprint(v any) string {
+	text, _ := json.Marshal(v) // plain fields cannot fail
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
 }

@@ -75,9 +75,15 @@ func TestAKilledProviderKeepsWhatItCharged(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	_, _ = doomed.postContext(ctx, "key-4", order("EM-4", "tok_slow"))
+	refunds := chargesPath + "/" + doomed.entries(t, "reference", "EM-1")[0].ID + "/refunds"
+	want(t, doomed.postTo(t, "/psp/v1/faults", "", `{"call":"refund","fault":"done_then_500"}`), http.StatusCreated, "")
+	want(t, doomed.postTo(t, refunds, "key-5", `{"amount":4195}`), http.StatusInternalServerError, "internal")
 	kill()
 
-	p := serve(t, simulated.ServerConfig{Path: path, Slow: time.Millisecond})
+	shop := receive(t)
+	p := hooked(t, shop, simulated.ServerConfig{Path: path, Slow: time.Millisecond})
+	wantTypes(t, shop.await(t, 3), "succeeded", "succeeded", "refunded")
+	want(t, p.postTo(t, refunds, "key-5", `{"amount":4195}`), http.StatusCreated, "")
 	if got := p.post(t, "key-1", order("EM-1", "tok_ok")); got != paid {
 		t.Errorf("got %+v, want %+v", got, paid)
 	}

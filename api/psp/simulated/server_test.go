@@ -24,7 +24,7 @@ func TestASucceededChargeIsAnsweredAndListedAlike(t *testing.T) {
 		t.Fatal(err)
 	}
 	expected := entry{ID: made.ID, Reference: "EM-1", IdempotencyKey: "key-1", Amount: 4195, Currency: "EUR",
-		Status: "succeeded", Captured: 4195, CreatedAt: made.CreatedAt}
+		Status: "succeeded", Captured: 4195, Version: 1, CreatedAt: made.CreatedAt}
 	if made != expected || made.ID == "" || made.CreatedAt.IsZero() {
 		t.Errorf("got %+v, want %+v", made, expected)
 	}
@@ -220,6 +220,10 @@ func TestARequestThatIsNoChargeIsRefused(t *testing.T) {
 		{"no currency", "key-1", strings.Replace(good, "EUR", "", 1), 400, "currency_invalid"},
 		{"no reference", "key-1", order("", "tok_ok"), 400, "reference_invalid"},
 		{"no token", "key-1", order("EM-1", ""), 400, "token_required"},
+		{"method", "key-1", `{"method":"cheque",` + good[1:], 400, "method_invalid"},
+		{"a token for a bank", "key-1", `{"method":"ideal",` + good[1:], 400, "token_required"},
+		{"capture", "key-1", `{"capture":"later",` + good[1:], 400, "capture_invalid"},
+		{"a bank that reserves", "key-1", `{"method":"ideal","capture":"manual",` + order("EM-1", "")[1:], 400, "capture_invalid"},
 		{"large", "key-1", good + strings.Repeat(" ", 16<<10), 413, "too_large"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -234,18 +238,15 @@ func TestARequestThatIsNoChargeIsRefused(t *testing.T) {
 
 func TestAForgottenKeyIsNewAgain(t *testing.T) {
 	t.Parallel()
-	var mu sync.Mutex
-	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	clock := func() time.Time { mu.Lock(); defer mu.Unlock(); return now }
-	p := serve(t, simulated.ServerConfig{Path: ledgerFile(t), Now: clock, KeyTTL: time.Hour})
-	pass := func(d time.Duration) { mu.Lock(); defer mu.Unlock(); now = now.Add(d) }
+	now := newClock()
+	p := serve(t, simulated.ServerConfig{Path: ledgerFile(t), Now: now.read, KeyTTL: time.Hour})
 
 	first := p.post(t, "key-1", order("EM-1", "tok_ok"))
-	pass(time.Hour - time.Millisecond)
+	now.pass(time.Hour - time.Millisecond)
 	if again := p.post(t, "key-1", order("EM-1", "tok_ok")); again != first {
 		t.Errorf("within the time: got %+v, want %+v", again, first)
 	}
-	pass(time.Millisecond)
+	now.pass(time.Millisecond)
 	if got := p.entries(t, "idempotency_key", "key-1"); len(got) != 1 {
 		t.Errorf("got %d charges, want the charge to outlive its key", len(got))
 	}

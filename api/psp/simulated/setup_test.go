@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -35,6 +36,8 @@ type entry struct {
 	Status         string    `json:"status"`
 	Captured       int64     `json:"captured"`
 	Refunded       int64     `json:"refunded"`
+	Version        int64     `json:"version"`
+	RedirectURL    string    `json:"redirect_url"`
 	CreatedAt      time.Time `json:"created_at"`
 }
 
@@ -83,7 +86,12 @@ func order(reference, token string) string {
 
 func (p *provider) post(t *testing.T, key, body string) answer {
 	t.Helper()
-	got, err := p.postContext(t.Context(), key, body)
+	return p.postTo(t, chargesPath, key, body)
+}
+
+func (p *provider) postTo(t *testing.T, path, key, body string) answer {
+	t.Helper()
+	got, err := p.postPath(t.Context(), path, key, body)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +99,11 @@ func (p *provider) post(t *testing.T, key, body string) answer {
 }
 
 func (p *provider) postContext(ctx context.Context, key, body string) (answer, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, p.URL+chargesPath, strings.NewReader(body))
+	return p.postPath(ctx, chargesPath, key, body)
+}
+
+func (p *provider) postPath(ctx context.Context, path, key, body string) (answer, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, p.URL+path, strings.NewReader(body))
 	if err != nil {
 		return answer{}, err
 	}
@@ -122,6 +134,12 @@ func (p *provider) do(req *http.Request) (answer, error) {
 	defer func() { _ = res.Body.Close() }()
 	body, err := io.ReadAll(res.Body)
 	return answer{res.StatusCode, string(body)}, err
+}
+
+// fault makes the next such modification of the charge go wrong.
+func (p *provider) fault(t *testing.T, call domain.ModificationKind, fault, charge string) {
+	t.Helper()
+	want(t, p.postTo(t, "/psp/v1/faults", "", `{"call":"`+string(call)+`","fault":"`+fault+`","charge":"`+charge+`"}`), http.StatusCreated, "")
 }
 
 // entries asks the ledger. query is "reference" or "idempotency_key".
@@ -155,8 +173,10 @@ func (p *provider) paid(t *testing.T, reference string, want int) {
 func (p *provider) charges(t *testing.T, reference string) []domain.Charge {
 	var list []domain.Charge
 	for _, e := range p.entries(t, "reference", reference) {
-		list = append(list, domain.Charge{ID: e.ID, Reference: e.Reference, Key: e.IdempotencyKey,
-			Amount: domain.Money{Amount: e.Amount, Currency: e.Currency}, Status: domain.ChargeStatus(e.Status), CreatedAt: e.CreatedAt})
+		money := func(amount int64) domain.Money { return domain.Money{Amount: amount, Currency: e.Currency} }
+		list = append(list, domain.Charge{ID: e.ID, Reference: e.Reference, Key: e.IdempotencyKey, Amount: money(e.Amount),
+			Captured: money(e.Captured), Refunded: money(e.Refunded), Status: domain.ChargeStatus(e.Status),
+			RedirectURL: e.RedirectURL, Version: e.Version, CreatedAt: e.CreatedAt})
 	}
 	return list
 }
@@ -183,3 +203,14 @@ func eventually(t *testing.T, what string, ok func() bool) {
 	}
 	t.Fatalf("never happened: %s", what)
 }
+
+// clock stands still until time is let pass.
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func newClock() *clock { return &clock{now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)} }
+
+func (c *clock) read() time.Time      { c.mu.Lock(); defer c.mu.Unlock(); return c.now }
+func (c *clock) pass(d time.Duration) { c.mu.Lock(); defer c.mu.Unlock(); c.now = c.now.Add(d) }
