@@ -20,6 +20,7 @@ import (
 
 	"example.com/eenmaal/api"
 	"example.com/eenmaal/api/idempotent"
+	"example.com/eenmaal/api/outbound"
 	"example.com/eenmaal/api/psp/simulated"
 	"example.com/eenmaal/api/smtp"
 	"example.com/eenmaal/domain"
@@ -86,6 +87,7 @@ func newApp(ctx context.Context, cfg Config, log *slog.Logger) (a *app, err erro
 	a.api, err = api.New(ctx, api.Config{
 		DB: a.db, Registry: a.registry, Provider: provider, Events: map[string]domain.EventReader{"simulated": events},
 		Jobs: a.jobs, BaseURL: cfg.BaseURL, Log: log, Metrics: a.metrics,
+		Outbound: outbound.New(outbound.Config{Demo: cfg.demo()}), RetryWindow: cfg.RetryWindow,
 		TTL: api.TTLs{Contact: cfg.TTLContact, Orders: cfg.TTLOrders, Payments: cfg.TTLPayments},
 	})
 	if err != nil {

@@ -63,7 +63,9 @@ func New(ctx context.Context, cfg Config) (*Queue, error) {
 	river.AddWorker(workers, &preparePartitionsWorker{db: cfg.DB})
 	river.AddWorker(workers, &sweepKeysWorker{db: cfg.DB, expiry: cfg.Expiry, log: cfg.Log})
 	q.client, err = river.NewClient(driver, &river.Config{
-		Logger: cfg.Log, Workers: workers, JobTimeout: 30 * time.Second, FetchPollInterval: pollInterval(q.listen != nil),
+		Logger: cfg.Log, Workers: workers, FetchPollInterval: pollInterval(q.listen != nil),
+		// The job of a worker that was killed is taken over when it must have ended.
+		JobTimeout: 30 * time.Second, RescueStuckJobsAfter: time.Minute,
 		Queues: map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: cfg.Workers}},
 		PeriodicJobs: append(cfg.Expiry.periodic(), river.NewPeriodicJob(river.PeriodicInterval(6*time.Hour),
 			func() (river.JobArgs, *river.InsertOpts) { return preparePartitions{}, nil }, nil)),

@@ -91,3 +91,43 @@ func aMail(now time.Time) domain.Mail {
 	return domain.Mail{ID: id, MessageID: id + "@shop", Kind: "order_paid", About: uuid.NewString(), To: "a@example.nl",
 		Subject: "Paid", Text: "Paid", CreatedAt: now}
 }
+
+// TestTheJobOfAKilledWorkerIsTakenOver: such a job stays marked as running by somebody.
+func TestTheJobOfAKilledWorkerIsTakenOver(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, d storetest.Database) {
+		db, mails := d.Open(t, time.Now), &outbox{}
+		queue, err := jobs.New(t.Context(), jobs.Config{DB: db, ListenURL: d.URL, Mailer: mails})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(queue.Close)
+		mail := aMail(db.Now())
+		tx := db.Begin()
+		tx.InsertMail(mail)
+		queue.Enqueue(tx, jobs.SendMail, mail.ID)
+		if err := tx.Commit(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		ago := "now() - interval '2 minutes'"
+		if !db.Postgres() {
+			ago = "datetime('now', '-2 minutes')"
+		}
+		if _, err := db.SQL().ExecContext(t.Context(), "UPDATE river_job SET state = 'running', attempt = 1, attempted_at = "+ago); err != nil {
+			t.Fatal(err)
+		}
+		if err := queue.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for deadline := time.Now().Add(60 * time.Second); mails.count() == 0; time.Sleep(20 * time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatal("nobody did the job")
+			}
+		}
+		stop, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		if err := queue.Stop(stop); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
