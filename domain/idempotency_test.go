@@ -110,10 +110,20 @@ func FuzzParseKey(f *testing.F) {
 		if err != nil || again != k {
 			t.Fatalf("%q quoted is %q, %v", k, again, err)
 		}
-		if _, timed := k.Time(); timed == (k.ID()[0] == 0xff) && timed {
-			if k.String()[:2] != "ff" {
-				t.Fatalf("%q has a time and lies behind all times", k)
+		_, timed := k.Time()
+		if behind := k.ID()[0] == 0xff; timed == behind && !strings.HasPrefix(k.String(), "ff") {
+			t.Fatalf("%q: has a time %v, lies behind all times %v", k, timed, behind)
+		}
+		if back := KeyOfID(k.ID(), k.String()); back != k && !(timed && k.ID()[0] == 0xff) { // the year 10889
+			t.Fatalf("%q has the id of %q", k, back)
+		}
+		if k.IsUUID() {
+			if upper, err := ParseKey(strings.ToUpper(k.String())); err != nil || upper != k {
+				t.Fatalf("%q in capitals is %q, %v", k, upper, err)
 			}
+		}
+		if strings.Trim(k.String(), "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:") != "" {
+			t.Fatalf("%q was accepted", k)
 		}
 	})
 }

@@ -4,8 +4,6 @@ import (
 	"reflect"
 	"slices"
 	"testing"
-
-	"github.com/go-json-experiment/json"
 )
 
 type sample struct {
@@ -105,35 +103,4 @@ func TestAFieldWithoutAJSONNameIsRefusedAtStartUp(t *testing.T) {
 		}
 	}()
 	fieldsOf(reflect.TypeFor[struct{ Hidden string }]())
-}
-
-// FuzzEqualCommandsHaveEqualFingerprints: two texts that decode to one command have one fingerprint,
-// and no two commands share one.
-func FuzzEqualCommandsHaveEqualFingerprints(f *testing.F) {
-	for _, seed := range [][2]string{
-		{`{"email":"a","items":[],"count":1}`, `{"count":1,"items":[],"email":"a"}`},
-		{`{"email":"a"}`, `{"email":"b"}`}, {`{"count":1}`, `{"count":1.0}`}, {`{"note":""}`, `{}`},
-		{`{"email":"\u00e9"}`, `{"email":"é"}`}, {`{"tags":["a","b"]}`, `{"tags":["ab"]}`}, {`{`, `null`},
-	} {
-		f.Add(seed[0], seed[1])
-	}
-	f.Fuzz(func(t *testing.T, first, second string) {
-		var a, b sample
-		if decode([]byte(first), &a) != nil || decode([]byte(second), &b) != nil {
-			return
-		}
-		fa, errA := sampleFields.fingerprint("", a)
-		fb, errB := sampleFields.fingerprint("", b)
-		if errA != nil || errB != nil {
-			t.Fatalf("decoded and not fingerprinted: %v, %v", errA, errB)
-		}
-		ja, _ := json.Marshal(a, json.Deterministic(true))
-		jb, _ := json.Marshal(b, json.Deterministic(true))
-		if string(ja) == string(jb) && fa.Sum != fb.Sum {
-			t.Fatalf("one command, two fingerprints: %s, %s", first, second)
-		}
-		if fa.Sum == fb.Sum && len(sampleFields.differing(fa, fb)) > 0 {
-			t.Fatalf("one fingerprint, but %v differ", sampleFields.differing(fa, fb))
-		}
-	})
 }
