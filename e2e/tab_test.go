@@ -29,6 +29,7 @@ type tab struct {
 	base   string          // the shop's address
 	prefix string          // of the language: "" or "/nl"
 	front  *proxy          // in front of the shop
+	pages  string          // the bank's address, where a tab may go too; empty: nowhere
 	plain  bool            // runs no scripts
 
 	mu       sync.Mutex
@@ -37,7 +38,7 @@ type tab struct {
 }
 
 // visitor is a browser window of somebody new.
-func (w *world) visitor() *tab { w.t.Helper(); return newTab(w.t, browser, w.front, true) }
+func (w *world) visitor() *tab { w.t.Helper(); return newTab(w.t, browser, w.front, w.pages, true) }
 
 // visitorWithMemory has a browser whose Back restores a page as it was left, forms and all.
 func (w *world) visitorWithMemory() *tab {
@@ -46,18 +47,18 @@ func (w *world) visitorWithMemory() *tab {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return newTab(w.t, other, w.front, true)
+	return newTab(w.t, other, w.front, w.pages, true)
 }
 
 // another opens a second tab of the same visitor.
 func (b *tab) another() *tab {
 	b.t.Helper()
-	second := newTab(b.t, b.ctx, b.front, false)
+	second := newTab(b.t, b.ctx, b.front, b.pages, false)
 	second.prefix = b.prefix
 	return second
 }
 
-func newTab(t *testing.T, parent context.Context, front *proxy, person bool) *tab {
+func newTab(t *testing.T, parent context.Context, front *proxy, pages string, person bool) *tab {
 	t.Helper()
 	var options []chromedp.ContextOption
 	if person {
@@ -67,7 +68,7 @@ func newTab(t *testing.T, parent context.Context, front *proxy, person bool) *ta
 	t.Cleanup(cancel)
 	ctx, stop := context.WithTimeout(ctx, 4*time.Minute) // no test waits longer for one tab
 	t.Cleanup(stop)
-	b := &tab{t: t, ctx: ctx, base: front.url, front: front}
+	b := &tab{t: t, ctx: ctx, base: front.url, front: front, pages: pages}
 	b.do(chromedp.EmulateViewport(1200, 900))
 	call(b, network.Enable, network.EnableParams{})
 	b.watch()
@@ -93,7 +94,8 @@ func (b *tab) watch() {
 			if err != nil {
 				return
 			}
-			if !strings.HasPrefix(ev.Request.URL, b.base+"/") && !strings.HasPrefix(ev.Request.URL, "data:") {
+			ours := strings.HasPrefix(ev.Request.URL, b.base+"/") || b.pages != "" && strings.HasPrefix(ev.Request.URL, b.pages+"/testbank/")
+			if !ours && !strings.HasPrefix(ev.Request.URL, "data:") {
 				b.add(&b.troubles, "a request to somebody else: "+ev.Request.URL)
 			}
 		}
@@ -183,6 +185,12 @@ func (b *tab) in(language string) *tab {
 func (b *tab) open(path string) {
 	b.t.Helper()
 	b.do(chromedp.Navigate(b.base + b.prefix + path))
+}
+
+// goTo goes to an address, which may be the bank's.
+func (b *tab) goTo(address string) {
+	b.t.Helper()
+	b.do(chromedp.Navigate(address))
 }
 
 // js gives the value of an expression as text, or "" while there is none, such as between two pages.
@@ -276,7 +284,13 @@ func (b *tab) pointOf(element string) (x, y float64) {
 // click presses the left mouse button on an element.
 func (b *tab) click(id string) {
 	b.t.Helper()
-	x, y := b.point(id)
+	b.shows(id)
+	b.clickOn(find(id))
+}
+
+func (b *tab) clickOn(element string) {
+	b.t.Helper()
+	x, y := b.pointOf(element)
 	b.do(chromedp.MouseClickXY(x, y))
 }
 

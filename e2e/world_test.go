@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"strings"
 	"testing"
 	"time"
 )
@@ -20,20 +21,49 @@ type world struct {
 	shop  *process
 	front *proxy // between browsers and the shop
 	bank  *proxy // between the shop and the payment provider
+	news  *proxy // between the provider and the shop's inbox; nil when the provider sends no events
+	pages string // where the provider's own pages are
+	psp   *process
 	sql   *sql.DB
 }
 
 // newWorld starts a shop on db. Its provider is the one that all tests share, which outlives the shop.
 func newWorld(t *testing.T, db database) *world {
 	t.Helper()
-	w := &world{t: t, db: db, bank: newProxy(t, provider.addr)}
 	addr := freeAddress()
-	w.front = newProxy(t, addr)
+	return openWorld(&world{t: t, db: db, psp: provider, front: newProxy(t, addr)}, addr)
+}
+
+// newWorldWithBank has a provider of its own, which sends its events to this shop and whose pages are on
+// another site: to a browser, localhost is not 127.0.0.1.
+func newWorldWithBank(t *testing.T, db database) *world {
+	t.Helper()
+	addr, bank := freeAddress(), freeAddress()
+	w := &world{t: t, db: db, front: newProxy(t, addr), news: newProxy(t, addr)}
+	w.pages = "http://" + strings.Replace(bank, "127.0.0.1", "localhost", 1)
+	var err error
+	w.psp, err = startProcess([]string{"psp"}, settings{
+		"ADDR": bank, "DATA_DIR": t.TempDir(), "BASE_URL": w.front.url, "PSP_PUBLIC_URL": w.pages,
+		"PSP_WEBHOOK_URL": w.news.url + "/v1/webhooks/simulated",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.psp.kill)
+	return openWorld(w, addr)
+}
+
+func openWorld(w *world, addr string) *world {
+	w.t.Helper()
+	w.bank = newProxy(w.t, w.psp.addr)
 	w.env = settings{
-		"ADDR": addr, "BASE_URL": w.front.url, "DATA_DIR": db.dir, "DATABASE_URL": db.url, "PSP_URL": w.bank.url,
+		"ADDR": addr, "BASE_URL": w.front.url, "DATA_DIR": w.db.dir, "DATABASE_URL": w.db.url, "PSP_URL": w.bank.url,
+	}
+	if w.pages != "" {
+		w.env["PSP_PUBLIC_URL"] = w.pages
 	}
 	w.start()
-	w.sql = db.open(t)
+	w.sql = w.db.open(w.t)
 	return w
 }
 
@@ -61,11 +91,13 @@ func (w *world) startAnother(more settings) *process {
 	return p
 }
 
-// counts is what a shop has done to the world.
-type counts struct{ orders, paid, charges, mails, messages int }
+// counts is what a shop has done to the world. charges are those whose money the shop keeps, and refunds
+// those of which it gave all back.
+type counts struct{ orders, paid, charges, refunds, mails, messages int }
 
 func (c counts) String() string {
-	return fmt.Sprintf("%d orders, %d of them paid, %d charges, %d mails, %d messages", c.orders, c.paid, c.charges, c.mails, c.messages)
+	return fmt.Sprintf("%d orders, %d of them paid, %d charges, %d refunds, %d mails, %d messages",
+		c.orders, c.paid, c.charges, c.refunds, c.mails, c.messages)
 }
 
 // once is one order, paid once.
@@ -79,6 +111,9 @@ func (w *world) wants(want counts) {
 		func() bool { return w.counts() == want })
 	w.front.running.Wait()
 	w.bank.running.Wait()
+	if w.news != nil {
+		w.news.running.Wait()
+	}
 	time.Sleep(200 * time.Millisecond)
 	if got := w.counts(); got != want {
 		w.t.Fatalf("in the end there are %s, want %s", got, want)
@@ -94,9 +129,12 @@ func (w *world) counts() counts {
 		mails: w.number("SELECT count(*) FROM mails"), messages: w.number("SELECT count(*) FROM messages"),
 	}
 	for reference := range w.references() {
-		for _, charge := range ledger(w.t, provider.addr, reference) {
-			if charge.Status == "succeeded" {
+		for _, charge := range ledger(w.t, w.psp.addr, reference) {
+			switch {
+			case charge.Captured > charge.Refunded:
 				c.charges++
+			case charge.Refunded > 0:
+				c.refunds++
 			}
 		}
 	}
@@ -155,6 +193,7 @@ type charge struct {
 	Status    string
 	Key       string `json:"idempotency_key"`
 	Captured  int
+	Refunded  int
 }
 
 // ledger asks the provider at addr for the charges of an order.

@@ -54,7 +54,13 @@ func setup(t *testing.T, change ...func(*web.Config)) *bundle {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &bundle{fake: f, t: t, server: server, router: router, client: &http.Client{Jar: jar}}
+	client := &http.Client{Jar: jar, CheckRedirect: func(r *http.Request, _ []*http.Request) error {
+		if "http://"+r.URL.Host != server.URL {
+			return http.ErrUseLastResponse // what is elsewhere is not visited
+		}
+		return nil
+	}}
+	return &bundle{fake: f, t: t, server: server, router: router, client: client}
 }
 
 func (b *bundle) get(path string) answer { return b.do(http.MethodGet, path, nil, nil) }

@@ -142,6 +142,7 @@ func (f *fake) place(c domain.Consumer, in api.PlaceOrder) (out api.Order, made 
 		}
 	}
 	n := len(f.orders) + 1
+	order.Consumer, order.Language = c.ID, in.Language
 	order.ID, order.Number, order.Token, order.CreatedAt = fmt.Sprintf("o%d", n), fmt.Sprintf("EM-7K4Q-%dM", n), fmt.Sprintf("token%d", n), f.now
 	for i := range f.products {
 		for _, line := range order.Lines {
@@ -161,12 +162,14 @@ func (f *fake) pay(_ domain.Consumer, in api.PayOrder) (out api.Payment, made st
 	if order.Status == domain.OrderPaid {
 		return out, "", domain.Errorf(domain.Refused, "already_paid", "Already paid.")
 	}
-	p := domain.Payment{ID: fmt.Sprintf("p%d", len(f.payments)+1), OrderID: order.ID, Method: in.Method, Amount: order.Total, Status: domain.PaymentPaid, CreatedAt: f.now}
+	p := domain.Payment{ID: fmt.Sprintf("00000000-0000-7000-8000-%012d", len(f.payments)+1), OrderID: order.ID, Method: in.Method, Amount: order.Total, Status: domain.PaymentPaid, CreatedAt: f.now}
 	if i := slices.IndexFunc(f.payments, func(p domain.Payment) bool { return p.OrderID == order.ID && p.Status == domain.PaymentUnknown }); i >= 0 {
 		f.payments[i].Status = domain.PaymentPaid // the bank was asked again and knows
 		p = f.payments[i]
 	} else {
 		switch in.Method.Token {
+		case "tok_3ds", "": // a bank transfer has no token
+			p.Status, p.RedirectURL = domain.PaymentPending, fmt.Sprintf("https://bank.test/testbank/ch%d?s=secret", len(f.payments)+1)
 		case "tok_declined":
 			p.Status = domain.PaymentDeclined
 		case "tok_charged_then_timeout", "tok_charged_then_500":
@@ -179,11 +182,34 @@ func (f *fake) pay(_ domain.Consumer, in api.PayOrder) (out api.Payment, made st
 		return out, "", domain.Errorf(domain.Declined, "card_declined", "Declined.")
 	case domain.PaymentUnknown:
 		return out, "", domain.Errorf(domain.Unknown, "outcome_unknown", "Unknown.")
+	case domain.PaymentPaid:
+		f.settle(order)
 	}
-	order.Status = domain.OrderPaid
-	f.mails = append(f.mails, domain.Mail{ID: p.ID, Kind: "order_paid", About: order.ID, To: order.Email,
-		Subject: "Order " + order.Number, Text: "Thank you.\n\nWe received your payment once.", CreatedAt: f.now})
 	return api.Payment{ID: p.ID, OrderID: order.ID, Status: p.Status, Amount: p.Amount}, "/v1/payments/" + p.ID, nil
+}
+
+func (f *fake) settle(order *domain.Order) {
+	order.Status = domain.OrderPaid
+	f.mails = append(f.mails, domain.Mail{ID: order.ID, Kind: "order_paid", About: order.ID, To: order.Email,
+		Subject: "Order " + order.Number, Text: "Thank you.\n\nWe received your payment once.", CreatedAt: f.now})
+}
+
+// bankSays is the provider's word on the nth payment, as an event brings it.
+func (f *fake) bankSays(n int, status domain.PaymentStatus) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	p := &f.payments[n-1]
+	at := slices.IndexFunc(f.orders, func(o domain.Order) bool { return o.ID == p.OrderID })
+	p.Status, p.RedirectURL, p.ChargeID = status, "", "ch"
+	if status != domain.PaymentPaid {
+		return
+	}
+	p.Captured, p.Refunded.Currency = p.Amount, p.Amount.Currency
+	if f.orders[at].Status == domain.OrderAwaitingPayment {
+		f.settle(&f.orders[at])
+	} else {
+		p.Status = domain.PaymentDuplicate
+	}
 }
 
 func (f *fake) contact(c domain.Consumer, in api.SubmitContact) (out api.ContactMessage, made string, err error) {
@@ -196,6 +222,17 @@ func (f *fake) Products(context.Context) ([]domain.Product, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.Clone(f.products), f.readFails
+}
+
+func (f *fake) Payment(_ context.Context, id string) (domain.Payment, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, p := range f.payments {
+		if p.ID == id {
+			return p, f.readFails
+		}
+	}
+	return domain.Payment{}, domain.Errorf(domain.NotFound, "payment_not_found", "There is no such payment.")
 }
 
 func (f *fake) Order(_ context.Context, id string) (domain.Order, error) {

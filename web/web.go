@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -41,6 +42,7 @@ type Ops struct {
 type Reader interface {
 	Products(ctx context.Context) ([]domain.Product, error)
 	Order(ctx context.Context, id string) (domain.Order, error)
+	Payment(ctx context.Context, id string) (domain.Payment, error)
 	OrderByNumber(ctx context.Context, number string) (domain.Order, error)
 	// OrderOf finds the order that was made under a flow's consumer.
 	OrderOf(ctx context.Context, consumer int64) (order domain.Order, ok bool, err error)
@@ -73,6 +75,7 @@ type Config struct {
 
 	Name          string // of the shop; "Eenmaal" when empty
 	BaseURL       string // "https://shop.example"; never taken from a request
+	PaymentPages  string // where the payment provider's pages are, unless they are at BaseURL
 	Demo          bool   // mailbox page, and cards that make trouble
 	SessionSecret []byte // signs cookies; 32 bytes or more
 	CheckoutTTL   time.Duration
@@ -98,7 +101,7 @@ func New(cfg Config) (*Web, error) {
 		return nil, err
 	}
 	s := &site.Site{
-		Name: cfg.Name, BaseURL: strings.TrimSuffix(cfg.BaseURL, "/"), Version: cfg.Version, Demo: cfg.Demo, Secret: cfg.SessionSecret,
+		Name: cfg.Name, BaseURL: strings.TrimSuffix(cfg.BaseURL, "/"), PaymentPages: origin(cfg.PaymentPages), Version: cfg.Version, Demo: cfg.Demo, Secret: cfg.SessionSecret,
 		Secure: cfg.Secure || strings.HasPrefix(cfg.BaseURL, "https://"), Now: cfg.Now, Log: cfg.Log,
 	}
 	if s.Name == "" {
@@ -122,6 +125,15 @@ func New(cfg Config) (*Web, error) {
 		},
 		contact: &contact.Contact{Site: s, Reader: cfg.Reader, Submit: cfg.Ops.SubmitContact},
 	}, nil
+}
+
+// origin is the part of an address that a browser's policies speak of.
+func origin(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		return ""
+	}
+	return u.Scheme + "://" + u.Host
 }
 
 func (cfg Config) check() error {

@@ -95,7 +95,7 @@ func newApp(ctx context.Context, cfg Config, log *slog.Logger) (a *app, err erro
 	}
 	a.web, err = web.New(web.Config{
 		Ops:    web.Ops{PlaceOrder: a.api.PlaceOrder, PayOrder: a.api.PayOrder, SubmitContact: a.api.SubmitContact},
-		Reader: a.db, Drafts: a.db, BaseURL: cfg.BaseURL, Demo: cfg.demo(), SessionSecret: []byte(cfg.SessionSecret),
+		Reader: a.db, Drafts: a.db, BaseURL: cfg.BaseURL, PaymentPages: cfg.PSPPublicURL, Demo: cfg.demo(), SessionSecret: []byte(cfg.SessionSecret),
 		CheckoutTTL: cfg.TTLOrders, Now: a.db.Now, Log: log, Version: version(),
 	})
 	return a, err

@@ -23,6 +23,7 @@ import (
 type Reader interface {
 	Products(ctx context.Context) ([]domain.Product, error)
 	Order(ctx context.Context, id string) (domain.Order, error)
+	Payment(ctx context.Context, id string) (domain.Payment, error)
 	OrderOf(ctx context.Context, consumer int64) (domain.Order, bool, error)
 	PaymentsOf(ctx context.Context, orderID string) ([]domain.Payment, error)
 }
@@ -55,6 +56,8 @@ func (k *Checkout) Mount(r gin.IRouter) {
 	r.POST("/checkout/:attempt/pay", k.at(func(r row) way { return r.pay }, k.pay))
 	r.GET("/checkout/:attempt/status", k.at(func(r row) way { return r.status }, k.status))
 	r.POST("/checkout/:attempt/payments", k.at(func(r row) way { return r.choose }, k.choose))
+
+	r.GET("/return/:payment", k.Site.Handle(k.comeBack))
 
 	// The address of a POST, opened from the browser's history.
 	r.GET("/checkout/:attempt/pay", k.at(func(r row) way { return r.review }, k.seeReview))

@@ -16,7 +16,7 @@ import (
 type detailsView struct {
 	visit
 	Fields   []ui.Field
-	Method   string // the chosen card's token
+	Method   string // the choice that is ticked
 	Mistakes []ui.Mistake
 	Summary  ui.Summary
 }
@@ -31,14 +31,14 @@ func (k *Checkout) showDetails(c *gin.Context, status int, v visit, broken []dom
 		return err
 	}
 	l := site.Lang(c)
-	view := detailsView{visit: v, Method: v.Draft.Method.Token, Mistakes: mistakes(l, broken), Summary: summary}
+	view := detailsView{visit: v, Method: ui.ChoiceOf(v.Draft.Method), Mistakes: mistakes(l, broken), Summary: summary}
 	if view.Method == "" && len(broken) == 0 {
-		view.Method = ui.Methods(false)[0].Token
+		view.Method = ui.Methods(false)[0].Choice
 	}
 	view.Fields = fields(l, v.Draft, view.Mistakes)
 	p := k.Site.Page(c, ui.TDetailsTitle.In(l))
 	p.Failed, p.State = len(broken) > 0, "details-"+string(v.State)
-	if v.State == Ended {
+	if v.Placed {
 		p.Title = p.T(ended(v).title)
 	}
 	p.Path = v.path("")
@@ -87,10 +87,8 @@ func filled(d domain.Draft, form url.Values, demo bool) (domain.Draft, []domain.
 	if !delivers(d.Address.Country) {
 		broken = append(broken, domain.FieldError{Field: "address.country", Code: "required"})
 	}
-	d.Method = domain.PaymentMethod{}
-	if token := form.Get("method"); ui.Offers(demo, token) {
-		d.Method = domain.PaymentMethod{Type: "card", Token: token}
-	} else {
+	var ok bool
+	if d.Method, ok = ui.Chosen(demo, form.Get("method")); !ok {
 		broken = append(broken, domain.FieldError{Field: "method", Code: "required"})
 	}
 	return d, broken
@@ -180,14 +178,4 @@ func fields(l ui.Lang, d domain.Draft, wrong []ui.Mistake) []ui.Field {
 		all = append(all, f)
 	}
 	return all
-}
-
-// ending is what a payment that ended without money is called.
-type ending struct{ title, text ui.Text }
-
-func ended(v visit) ending {
-	if p, ok := v.last(); ok && p.Status == domain.PaymentDeclined {
-		return ending{ui.TDeclinedTitle, ui.TDeclined}
-	}
-	return ending{ui.TFailedTitle, ui.TFailedPay}
 }

@@ -108,8 +108,12 @@ func (k *Checkout) afterPayment(ctx context.Context, c *gin.Context, v visit, pa
 	if now.State == Paid {
 		return k.seeOrder(c, now)
 	}
+	if bank, ok := now.waiting(); ok && cause == nil && now.State == AtBank {
+		k.noteAway(c, now)
+		return k.Site.Leave(c, bank.RedirectURL)
+	}
 	if cause == nil {
-		if payment.Status.NothingCharged() {
+		if payment.Status.NothingCharged() || now.State == Ended {
 			return k.Site.See(c, v.path("#payment"))
 		}
 		return k.seeStatus(c, now)

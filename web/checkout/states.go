@@ -1,6 +1,7 @@
 package checkout
 
 import (
+	"slices"
 	"time"
 
 	"example.com/eenmaal/domain"
@@ -17,13 +18,15 @@ const (
 	Expired   State = "expired"   // nothing was ordered in time
 	Placed    State = "placed"    // ordered; no payment was begun
 	Paying    State = "paying"    // a payment was begun and its end is not known
-	Ended     State = "ended"     // every payment ended with nothing charged; the customer chooses again
+	AtBank    State = "at-bank"   // the last payment waits for the customer at the bank's page
+	Switching State = "switching" // the same, and the customer chose to pay in another way
+	Ended     State = "ended"     // the last payment ended with nothing charged; the customer chooses again
 	Paid      State = "paid"      // done
 	Cancelled State = "cancelled" // the order was cancelled
 )
 
 // States lists them all.
-var States = []State{Open, Ready, Expired, Placed, Paying, Ended, Paid, Cancelled}
+var States = []State{Open, Ready, Expired, Placed, Paying, AtBank, Switching, Ended, Paid, Cancelled}
 
 // way is what becomes of a request in a state.
 type way int
@@ -44,13 +47,15 @@ type row struct{ details, save, review, pay, status, choose way }
 
 // table is the whole of it: which page accepts which state, and where else to go.
 //
-// pay serves Placed, Paying, Ended and Paid too: the same keys only ever find what they did before.
+// pay serves Placed and all after it but Cancelled too: the same keys only ever find what they did before.
 var table = map[State]row{
 	Open:      {details: here, save: here, review: toDetails, pay: toDetails, status: toDetails, choose: toDetails},
 	Ready:     {details: here, save: here, review: here, pay: here, status: here, choose: toReview},
 	Expired:   {details: showExpired, save: showExpired, review: showExpired, pay: showExpired, status: showExpired, choose: showExpired},
 	Placed:    {details: toReview, save: toReview, review: here, pay: here, status: here, choose: toReview},
 	Paying:    {details: toStatus, save: toStatus, review: toStatus, pay: here, status: here, choose: toStatus},
+	AtBank:    {details: here, save: toDetails, review: toStatus, pay: here, status: here, choose: here},
+	Switching: {details: here, save: toDetails, review: here, pay: here, status: here, choose: here},
 	Ended:     {details: here, save: toDetails, review: here, pay: here, status: toDetails, choose: here},
 	Paid:      {details: showPaid, save: toOrder, review: showPaid, pay: here, status: toOrder, choose: toOrder},
 	Cancelled: {details: toOrder, save: toOrder, review: toOrder, pay: toOrder, status: toOrder, choose: toOrder},
@@ -81,10 +86,24 @@ func stateOf(v visit, demo bool, now time.Time, ttl time.Duration) State {
 		return Paid
 	case len(v.Payments) == 0:
 		return Placed
-	case !nothingCharged(v.Payments):
+	case anyOpen(v.Payments):
 		return Paying
 	default:
+		return stateOfLast(v)
+	}
+}
+
+// stateOfLast looks at the last payment alone. Earlier ones may wait at a bank that the customer left:
+// they hold nobody up, and money that they still bring is given back.
+func stateOfLast(v visit) State {
+	last, _ := v.last()
+	switch {
+	case last.Status != domain.PaymentPending:
 		return Ended
+	case v.unused():
+		return Switching
+	default:
+		return AtBank
 	}
 }
 
@@ -99,7 +118,7 @@ func tooOld(d domain.Draft, now time.Time, ttl time.Duration) bool {
 }
 
 func filledIn(d domain.Draft, demo bool) bool {
-	return wanted(d).Validate() == nil && d.Method.Type == "card" && ui.Offers(demo, d.Method.Token)
+	return wanted(d).Validate() == nil && ui.Offers(demo, d.Method)
 }
 
 // wanted is the order that a draft asks for.
@@ -116,6 +135,17 @@ func anyPaid(payments []domain.Payment) bool {
 	return false
 }
 
+// anyOpen reports whether a payment's end has to be waited for. A status that is not known here may mean
+// anything.
+func anyOpen(payments []domain.Payment) bool {
+	for _, p := range payments {
+		if p.Status != domain.PaymentPending && !p.Status.NothingCharged() {
+			return true
+		}
+	}
+	return false
+}
+
 // nothingCharged reports whether it is certain that no payment moved money. No page says so otherwise.
 func nothingCharged(payments []domain.Payment) bool {
 	for _, p := range payments {
@@ -124,6 +154,16 @@ func nothingCharged(payments []domain.Payment) bool {
 		}
 	}
 	return true
+}
+
+// waiting is the newest payment that waits for the customer at a bank.
+func (v visit) waiting() (domain.Payment, bool) {
+	for _, p := range slices.Backward(v.Payments) {
+		if p.Status == domain.PaymentPending {
+			return p, true
+		}
+	}
+	return domain.Payment{}, false
 }
 
 // last is the newest payment.

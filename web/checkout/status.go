@@ -17,6 +17,9 @@ type statusView struct {
 	Total  domain.Money
 }
 
+// patience is how long a bank may take before the page says that it is long.
+const patience = 10 * time.Minute
+
 func (k *Checkout) status(c *gin.Context, v visit) error {
 	summary, err := k.summary(c, v)
 	if err != nil {
@@ -25,6 +28,11 @@ func (k *Checkout) status(c *gin.Context, v visit) error {
 	view := statusView{visit: v, Total: summary.Total}
 	if last, ok := v.last(); ok {
 		view.Waited = max(0, k.Site.Now().Sub(last.CreatedAt)).Truncate(time.Second)
+	}
+	if bank, ok := v.waiting(); ok && v.State != Paying {
+		p := k.page(c, v, ui.TBankTitle, "status-"+string(v.State))
+		p.Path, p.Refresh = v.path("/status"), 5
+		return k.Site.Render(c, http.StatusOK, bankPage(p, view, bank.RedirectURL))
 	}
 	p := k.page(c, v, ui.TStatusTitle, "status-"+string(v.State))
 	p.Path, p.Refresh = v.path("/status"), 2

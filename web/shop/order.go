@@ -3,6 +3,7 @@ package shop
 import (
 	"crypto/subtle"
 	"net/http"
+	"slices"
 
 	"github.com/gin-gonic/gin"
 
@@ -15,11 +16,18 @@ import (
 type orderView struct {
 	domain.Order
 	ui.Summary
-	Title  ui.Text
-	Status ui.Text
-	Tone   ui.Tone
-	Email  string // masked
-	Mailed bool
+	saying
+	Refunds []string
+	Email   string // masked
+	Mailed  bool
+}
+
+// saying is what an order's page says of it. Text may be empty.
+type saying struct {
+	Title, Text, Status ui.Text
+	Tone                ui.Tone
+	Sent                bool // the order is on its way to the customer
+	Waits               bool // the page looks again by itself
 }
 
 // order shows an order to who knows its token. A wrong token and a number that does not exist get the
@@ -44,22 +52,37 @@ func (s *Shop) order(c *gin.Context) error {
 		return err
 	}
 	p := s.Site.Page(c, "")
-	view := orderView{Order: order, Summary: ui.SummaryOf(p.Lang, order), Email: ui.MaskEmail(order.Email), Mailed: len(mails) > 0}
-	view.Title, view.Status, view.Tone = told(order, payments)
+	back := refundsOf(order, payments)
+	view := orderView{Order: order, Summary: ui.SummaryOf(p.Lang, order), saying: told(order, payments, back),
+		Refunds: back.sentences(p), Email: ui.MaskEmail(order.Email), Mailed: slices.ContainsFunc(mails, isConfirmation)}
 	p.Title, p.State = p.T(view.Title), "order-"+string(order.Status)
+	if view.Waits {
+		p.Refresh = 5
+	}
 	return s.Site.Render(c, http.StatusOK, orderPage(p, view))
 }
 
-// told is what an order's page says of it.
-func told(order domain.Order, payments []domain.Payment) (title, status ui.Text, tone ui.Tone) {
+func isConfirmation(m domain.Mail) bool { return m.Kind == "order_paid" }
+
+func told(order domain.Order, payments []domain.Payment, back refunds) saying {
+	last := domain.PaymentFailed // as good as none
+	if len(payments) > 0 {
+		last = payments[len(payments)-1].Status
+	}
 	switch {
-	case order.Status == domain.OrderPaid:
-		return ui.TThanks, ui.TPaid, ui.OK
 	case order.Status == domain.OrderCancelled:
-		return ui.TOrderCancel, ui.TCancelled, ui.Warn
-	case len(payments) > 0 && !payments[len(payments)-1].Status.NothingCharged():
-		return ui.TOrderChecking, ui.TAwaiting, ui.Info
+		return saying{Title: ui.TOrderCancel, Text: ui.TOrderCancelTo, Status: ui.TCancelled, Tone: ui.Warn}
+	case order.Status == domain.OrderPaid && back.all():
+		return saying{Title: ui.TOrderBack, Text: ui.TOrderBackTo, Status: ui.TRefunded, Tone: ui.Info}
+	case order.Status == domain.OrderPaid && back.ofKept.Amount > 0:
+		return saying{Title: ui.TThanks, Status: ui.TPartRefunded, Tone: ui.OK, Sent: true}
+	case order.Status == domain.OrderPaid:
+		return saying{Title: ui.TThanks, Status: ui.TPaid, Tone: ui.OK, Sent: true}
+	case last == domain.PaymentPending:
+		return saying{Title: ui.TBankTitle, Text: ui.TOrderBankTo, Status: ui.TAwaiting, Tone: ui.Info, Waits: true}
+	case !last.NothingCharged():
+		return saying{Title: ui.TOrderChecking, Text: ui.TOrderCheckTo, Status: ui.TAwaiting, Tone: ui.Info, Waits: true}
 	default:
-		return ui.TOrderPending, ui.TAwaiting, ui.Info
+		return saying{Title: ui.TOrderPending, Text: ui.TOrderPendTo, Status: ui.TAwaiting, Tone: ui.Info}
 	}
 }

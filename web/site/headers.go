@@ -1,14 +1,22 @@
 package site
 
-import "github.com/gin-gonic/gin"
+import (
+	"strings"
 
-const policy = "default-src 'self'; object-src 'none'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'"
+	"github.com/gin-gonic/gin"
+)
+
+// policy lets forms lead to the payment provider's pages: browsers apply form-action to the redirect that
+// answers a form as well.
+func (s *Site) policy() string {
+	return strings.TrimSpace("default-src 'self'; object-src 'none'; base-uri 'none'; frame-ancestors 'none'; form-action 'self' " + s.PaymentPages)
+}
 
 // Headers keeps pages out of frames and foreign scripts out of pages. Pages are private unless a
 // handler says otherwise: the header shows the visitor's basket.
 func (s *Site) Headers(c *gin.Context) {
 	h := c.Writer.Header()
-	h.Set("Content-Security-Policy", policy)
+	h.Set("Content-Security-Policy", s.policy())
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("X-Frame-Options", "DENY")
 	h.Set("Referrer-Policy", "same-origin") // an order's address holds its token

@@ -2,6 +2,7 @@ package site
 
 import (
 	"net/http"
+	"slices"
 
 	"github.com/gin-gonic/gin"
 	"golang.org/x/text/language"
@@ -37,11 +38,28 @@ func (s *Site) ChooseLanguage(c *gin.Context) {
 	c.Abort()
 }
 
+// Preferred is the language that the visitor chose, or else the standard one. It is for addresses that
+// somebody else made, who knows no language.
+func (s *Site) Preferred(c *gin.Context, standard ui.Lang) ui.Lang {
+	if l := s.chosen(c); slices.Contains(spoken, l) {
+		return l
+	}
+	return standard
+}
+
+func (s *Site) chosen(c *gin.Context) ui.Lang {
+	cookie, err := c.Request.Cookie(s.cookieName("lang"))
+	if err != nil {
+		return ""
+	}
+	return ui.Lang(cookie.Value)
+}
+
 // Negotiate sends a first visit of the English home page to the Dutch one when the browser prefers
 // Dutch. A choice made before wins, and no other page is ever redirected.
 func (s *Site) Negotiate(c *gin.Context) {
 	c.Header("Vary", "Accept-Language, Cookie")
-	if chosen, err := c.Request.Cookie(s.cookieName("lang")); err == nil && chosen.Value != "" {
+	if s.chosen(c) != "" {
 		return
 	}
 	// The index is used, not the tag: a match may be a tag such as nl-u-rg-nlzzzz.

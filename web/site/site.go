@@ -32,16 +32,17 @@ type Operation[In, Out any] interface {
 	Output(r idempotent.Reply) (Out, error)
 }
 
-// Site sends pages. All fields but Version are needed.
+// Site sends pages. All fields but PaymentPages and Version are needed.
 type Site struct {
-	Name    string
-	BaseURL string
-	Version string
-	Demo    bool
-	Secure  bool   // cookies travel by HTTPS only
-	Secret  []byte // signs cookies
-	Now     func() time.Time
-	Log     *slog.Logger
+	Name         string
+	BaseURL      string
+	PaymentPages string // origin of the payment provider's pages; empty: BaseURL's
+	Version      string
+	Demo         bool
+	Secure       bool   // cookies travel by HTTPS only
+	Secret       []byte // signs cookies
+	Now          func() time.Time
+	Log          *slog.Logger
 }
 
 // Handler answers a request, or gives the error that Problem shows.
@@ -98,6 +99,24 @@ func NoStore(c *gin.Context) { c.Header("Cache-Control", "no-store") }
 func (s *Site) See(c *gin.Context, path string) error {
 	NoStore(c)
 	c.Redirect(http.StatusSeeOther, Lang(c).Prefix()+path)
+	return nil
+}
+
+// Leave sends the browser from a posted form to a page of the payment provider. The page's script, which
+// is known by its header, gets the address in a 202: browsers let no script follow a redirect to another
+// origin.
+func (s *Site) Leave(c *gin.Context, address string) error {
+	if u, err := url.Parse(address); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return domain.Errorf(domain.Unavailable, "redirect_invalid", "The payment provider named no page to go to.")
+	}
+	NoStore(c)
+	c.Header("Location", address)
+	if c.GetHeader("Idempotency-Key") != "" {
+		c.Status(http.StatusAccepted)
+	} else {
+		c.Status(http.StatusSeeOther)
+	}
+	c.Writer.WriteHeaderNow()
 	return nil
 }
 

@@ -117,6 +117,11 @@ var (
 	TFailedTitle     = Text{"The payment did not go through", "De betaling is niet gelukt"}
 	TFailedPay       = Text{"The payment did not go through. Nothing was charged. Choose how to pay and try again.", "De betaling is niet gelukt. Er is niets afgeschreven. Kies hoe je wilt betalen en probeer het opnieuw."}
 	TPayAgainTitle   = Text{"Choose another way to pay", "Kies een andere betaalwijze"}
+	TDeclinedAgain   = Text{"Your bank declined this card. Choose another way to pay.", "Je bank weigerde deze kaart. Kies een andere betaalwijze."}
+	TFailedAgain     = Text{"The payment did not go through. Choose how to pay and try again.", "De betaling is niet gelukt. Kies hoe je wilt betalen en probeer het opnieuw."}
+	TLeftBankTitle   = Text{"The payment was not finished", "De betaling is niet afgemaakt"}
+	TLeftBank        = Text{"You cancelled at the bank, or the time there ran out. Nothing was charged. Choose how to pay and try again.", "Je hebt bij de bank geannuleerd, of de tijd daar was op. Er is niets afgeschreven. Kies hoe je wilt betalen en probeer het opnieuw."}
+	TStillAtBank     = Text{"A payment of this order is still open at the bank. If you finish that one too, what you paid twice comes back to you by itself.", "Een betaling van deze bestelling staat nog open bij de bank. Maak je die ook af, dan krijg je vanzelf terug wat je dubbel betaalde."}
 	TLastTried       = Text{"Last tried: %s", "Laatst geprobeerd: %s"}
 	TCheckoutGone    = Text{"This checkout does not exist", "Deze bestelling bestaat niet"}
 	TCheckoutGoneHow = Text{"The address may be incomplete. Your basket is kept.", "Het adres is misschien niet volledig. Je mandje is bewaard."}
@@ -167,10 +172,40 @@ var (
 	TTryAgain       = Text{"Try again", "Probeer opnieuw"}
 	TTryAgainSafe   = Text{"Everything you filled in is kept. Trying again is safe.", "Alles wat je invulde is bewaard. Opnieuw proberen kan."}
 
+	// Checkout, at the bank.
+	TBankTitle   = Text{"Waiting for your bank", "Wachten op je bank"}
+	TBankSilent  = Text{"The bank has not told us yet whether you paid.", "De bank heeft ons nog niet verteld of je hebt betaald."}
+	TBankWait    = Text{"Did you approve the payment there? Then wait here: this page goes on by itself. You can also leave it: your order is kept.", "Heb je daar goedgekeurd? Wacht dan hier: deze pagina gaat vanzelf verder. Weggaan kan ook: je bestelling blijft bewaard."}
+	TBankLong    = Text{"This takes longer than it should. If you did not finish at the bank, go back there or choose another way to pay.", "Dit duurt langer dan het hoort. Was je bij de bank niet klaar, ga dan terug of kies een andere betaalwijze."}
+	TBankWaiting = Text{"Waiting for the bank", "Wachten op de bank"}
+	TBankTwice   = Text{"Paid in two ways?", "Op twee manieren betaald?"}
+	TBankTwiceNo = Text{"What you paid twice comes back to you by itself.", "Wat je dubbel betaalde, krijg je vanzelf terug."}
+	TToBank      = Text{"Go to the bank", "Naar de bank"}
+
+	// Back from the bank, for a payment that was begun elsewhere.
+	TReturnChecking    = Text{"The bank has not told us yet how this payment ended. This page goes on by itself.", "De bank heeft ons nog niet verteld hoe deze betaling is afgelopen. Deze pagina gaat vanzelf verder."}
+	TReturnPaid        = Text{"The payment went through", "De betaling is gelukt"}
+	TReturnPaidTo      = Text{"We received this payment once.", "We hebben deze betaling één keer ontvangen."}
+	TReturnReserved    = Text{"The payment is approved", "De betaling is goedgekeurd"}
+	TReturnReservedTo  = Text{"The amount is reserved and is taken later.", "Het bedrag is gereserveerd en wordt later afgeschreven."}
+	TReturnDeclined    = Text{"The bank declined this payment", "De bank weigerde deze betaling"}
+	TReturnDeclinedTo  = Text{"Nothing was charged. You can choose another way to pay.", "Er is niets afgeschreven. Je kunt een andere betaalwijze kiezen."}
+	TReturnCancelled   = Text{"The payment was not finished", "De betaling is niet afgemaakt"}
+	TReturnCancelledTo = Text{"It was cancelled, or the time ran out. Nothing was charged.", "Ze is geannuleerd, of de tijd was op. Er is niets afgeschreven."}
+	TReturnInVain      = Text{"You get this payment back", "Je krijgt deze betaling terug"}
+	TReturnInVainTo    = Text{"The order did not need this payment any more. It comes back to you by itself.", "De bestelling had deze betaling niet meer nodig. Je krijgt haar vanzelf terug."}
+	TReturnRefunded    = Text{"This payment was given back", "Deze betaling is terugbetaald"}
+	TReturnRefundedTo  = Text{"Depending on your bank it takes a few days to arrive.", "Afhankelijk van je bank duurt het een paar dagen."}
+	TReturnWhere       = Text{"You can close this page and go back to where you ordered.", "Je kunt deze pagina sluiten en teruggaan naar waar je bestelde."}
+
 	// Order.
 	TThanks        = Text{"Thank you, your order is paid", "Bedankt, je bestelling is betaald"}
 	TOrderPending  = Text{"Your order is kept, the payment is open", "Je bestelling is bewaard, de betaling is nog open"}
 	TOrderPendTo   = Text{"We have not received a payment for this order. You can pay from the checkout page you came from.", "We hebben nog geen betaling voor deze bestelling. Je kunt betalen via de bestelpagina waar je vandaan kwam."}
+	TOrderBankTo   = Text{"The bank has not told us yet whether you paid. This page goes on by itself.", "De bank heeft ons nog niet verteld of je hebt betaald. Deze pagina gaat vanzelf verder."}
+	TOrderCheckTo  = Text{"We do not know yet if your payment went through. This page goes on by itself.", "We weten nog niet of je betaling is gelukt. Deze pagina gaat vanzelf verder."}
+	TOrderBack     = Text{"Your money was given back", "Je hebt je geld terug"}
+	TOrderBackTo   = Text{"You paid for this order and got everything back.", "Je hebt voor deze bestelling betaald en alles teruggekregen."}
 	TOrderChecking = Text{"We are checking your payment", "We controleren je betaling"}
 	TOrderCancel   = Text{"This order is cancelled", "Deze bestelling is geannuleerd"}
 	TOrderCancelTo = Text{"Nothing will be sent for this order.", "Voor deze bestelling wordt niets verstuurd."}
@@ -179,6 +214,13 @@ var (
 	TStatus        = Text{"Status", "Status"}
 	TPaid          = Text{"Paid", "Betaald"}
 	TAwaiting      = Text{"Waiting for payment", "Wacht op betaling"}
+	TRefunded      = Text{"Refunded", "Terugbetaald"}
+	TPartRefunded  = Text{"Paid, partly refunded", "Betaald, deels terugbetaald"}
+	TMoneyBack     = Text{"Refund", "Terugbetaling"}
+	TBackDone      = Text{"%s was given back to you. Depending on your bank it takes a few days to arrive.", "%s is aan je terugbetaald. Afhankelijk van je bank duurt het een paar dagen."}
+	TBackComing    = Text{"%s is on its way back to you. You need not do anything.", "%s is naar je onderweg. Je hoeft niets te doen."}
+	TTwiceDone     = Text{"You paid twice. We kept one payment and gave %s back.", "Je hebt dubbel betaald. We hielden één betaling en betaalden %s terug."}
+	TTwiceComing   = Text{"You paid twice. We keep one payment; %s is on its way back to you.", "Je hebt dubbel betaald. We houden één betaling; %s is naar je onderweg."}
 	TCancelled     = Text{"Cancelled", "Geannuleerd"}
 	TConfirmation  = Text{"Confirmation", "Bevestiging"}
 	TMailSent      = Text{"One mail sent to %s", "Eén mail gestuurd naar %s"}

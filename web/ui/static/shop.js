@@ -135,6 +135,7 @@ async function submit(form, button) {
   const final = await send(form, new URLSearchParams(data), key);
   if (!final && form.dataset.statusUrl) { seeStatus(form); return; }
   if (final?.answer.redirected) { location.assign(final.answer.url); return; }
+  if (final?.answer.status === 202) { location.assign(final.answer.headers.get("Location")); return; }
   quiet();
   setReady(form);
   if (final) show(final.page);
@@ -199,7 +200,7 @@ addEventListener("pageshow", async (event) => {
 async function poll(place) {
   const started = Date.now() - Number(place.dataset.elapsed) * 1000;
   const seconds = place.querySelector("[data-elapsed-text]");
-  setInterval(() => {
+  if (seconds) setInterval(() => {
     seconds.textContent = duration(place, Math.floor((Date.now() - started) / 1000));
   }, 1000);
   for (let pause = Number(place.dataset.poll); ; pause = Math.min(pause * 1.3, 10000)) {
