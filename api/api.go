@@ -18,6 +18,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"example.com/eenmaal/api/idempotent"
+	"example.com/eenmaal/api/limit"
 	"example.com/eenmaal/api/outbound"
 	"example.com/eenmaal/domain"
 	"example.com/eenmaal/store"
@@ -33,6 +34,7 @@ type Config struct {
 	Jobs     *jobs.Queue
 	BaseURL  string // for links in mails and the way back from the provider's pages
 	TTL      TTLs
+	Limits   Limits
 	Log      *slog.Logger
 	Metrics  prometheus.Registerer
 
@@ -43,6 +45,12 @@ type Config struct {
 
 // TTLs say how long after completion an answer is replayed.
 type TTLs struct{ Contact, Orders, Payments time.Duration }
+
+// Limits of what comes in, before any operation. Nil ones let everything through.
+type Limits struct {
+	Strangers *limit.Rate // by address: look-ups of a bearer key
+	Requests  *limit.Rate // by consumer: requests of any kind, replays and reads included
+}
 
 // API holds the operations.
 type API struct {
@@ -65,6 +73,7 @@ type API struct {
 	events   map[string]domain.EventReader
 	jobs     *jobs.Queue
 	baseURL  string
+	limits   Limits
 	log      *slog.Logger
 	metrics  metrics
 	callers  callers
@@ -82,7 +91,7 @@ func New(ctx context.Context, cfg Config) (*API, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	a := &API{db: cfg.DB, registry: cfg.Registry, provider: cfg.Provider, events: cfg.Events, jobs: cfg.Jobs, baseURL: cfg.BaseURL, log: cfg.Log,
+	a := &API{db: cfg.DB, registry: cfg.Registry, provider: cfg.Provider, events: cfg.Events, jobs: cfg.Jobs, baseURL: cfg.BaseURL, limits: cfg.Limits, log: cfg.Log,
 		metrics: newMetrics(cfg.Metrics), outbound: cfg.Outbound,
 		retryWindow: cmp.Or(cfg.RetryWindow, 24*time.Hour), deliveryPause: cmp.Or(cfg.DeliveryPause, 5*time.Second)}
 	if a.outbound == nil {

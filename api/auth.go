@@ -9,31 +9,45 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"example.com/eenmaal/api/idempotent"
+	"example.com/eenmaal/api/limit"
 	"example.com/eenmaal/domain"
 )
 
 const consumerKey = "consumer"
 
-// authenticate finds the consumer of the bearer key. It comes before the key is looked at, so that a
-// stranger neither spends a key nor sees an answer.
+// authenticate finds the consumer of the bearer key and holds him to his limit. It comes before the
+// key is looked at, so that a stranger neither spends a key nor sees an answer.
 func (a *API) authenticate(c *gin.Context) {
+	consumer, err := a.identify(c)
+	if err == nil {
+		c.Set(consumerKey, consumer)
+		idempotent.TraceOf(c.Request.Context()).Consumer = consumer.Name
+		err = a.limits.Requests.Take(c.Request.Context(), limit.Consumer(consumer))
+	}
+	if err != nil {
+		a.fail(c, err)
+	}
+}
+
+// identify looks a bearer key up. Whoever guesses does it here, so the address pays for each one that
+// is not known in this process.
+func (a *API) identify(c *gin.Context) (domain.Consumer, error) {
 	scheme, secret, _ := strings.Cut(c.GetHeader("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") || secret == "" {
-		idempotent.WriteProblem(c, domain.Errorf(domain.Unauthenticated, "unauthenticated", "Send your API key as Authorization: Bearer <key>."))
-		return
+		return domain.Consumer{}, domain.Errorf(domain.Unauthenticated, "unauthenticated", "Send your API key as Authorization: Bearer <key>.")
 	}
 	hash := sha256.Sum256([]byte(secret))
-	consumer, known := a.callers.get(hash)
-	if !known {
-		var err error
-		if consumer, err = a.db.ConsumerBySecret(c.Request.Context(), secret); err != nil {
-			a.fail(c, err)
-			return
-		}
+	if consumer, known := a.callers.get(hash); known {
+		return consumer, nil
+	}
+	if err := a.limits.Strangers.Take(c.Request.Context(), limit.Address(c.ClientIP())); err != nil {
+		return domain.Consumer{}, err
+	}
+	consumer, err := a.db.ConsumerBySecret(c.Request.Context(), secret)
+	if err == nil {
 		a.callers.put(hash, consumer)
 	}
-	c.Set(consumerKey, consumer)
-	idempotent.TraceOf(c.Request.Context()).Consumer = consumer.Name
+	return consumer, err
 }
 
 func caller(c *gin.Context) domain.Consumer { return c.MustGet(consumerKey).(domain.Consumer) }

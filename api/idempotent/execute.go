@@ -14,7 +14,8 @@ import (
 // execute decides what the request is: new, a repeat, or the rescue of one that stopped half-way.
 //
 // A request that looks new is simply run: its first transaction inserts the key, and a key that is
-// taken undoes it. So a new order costs no look-up, and two replicas cannot both be first.
+// taken undoes it. So a new order costs no look-up, and two replicas cannot both be first. One that may
+// not be run, for its age or its caller's limit, is looked up before it is refused.
 func (o *Operation[In, Out]) execute(ctx context.Context, cmd command[In]) (Reply, error) {
 	if reply, ok, err := o.copied(ctx, cmd); ok {
 		return reply, err
@@ -34,6 +35,13 @@ func (o *Operation[In, Out]) execute(ctx context.Context, cmd command[In]) (Repl
 				return Reply{}, refused
 			}
 		}
+		if refused = o.admit(ctx, cmd); refused != nil {
+			if look {
+				return Reply{}, refused
+			}
+			look = true
+			continue
+		}
 		reply, err := o.attempt(ctx, &Run{op: o.Described, registry: o.registry, key: o.newKey(cmd)}, cmd)
 		if err == nil || !looksAgain(err) {
 			return reply, err
@@ -44,6 +52,15 @@ func (o *Operation[In, Out]) execute(ctx context.Context, cmd command[In]) (Repl
 		}
 	}
 	return Reply{}, busy()
+}
+
+// admit asks whether the consumer may have one more new run. Nothing else is charged: replays, waits and
+// runs that go on are not.
+func (o *Operation[In, Out]) admit(ctx context.Context, cmd command[In]) error {
+	if o.registry.cfg.Admit == nil {
+		return nil
+	}
+	return o.registry.cfg.Admit(ctx, domain.Consumer{ID: cmd.scope.Consumer, Name: cmd.consumer}, o.Pattern)
 }
 
 // looksAgain reports errors after which the record decides: the key was taken or has made something

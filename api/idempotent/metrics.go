@@ -39,6 +39,7 @@ var outcomes = []string{
 	"missing",     // it had no key
 	"malformed",   // its key or body could not be read
 	"rejected",    // it breaks a rule; nothing was recorded
+	"limited",     // its consumer has had enough runs for now; nothing was recorded
 	"retryable",   // nothing final is known; the same key finds out
 }
 
@@ -112,6 +113,8 @@ func outcome(reply Reply, err error) string {
 		return "in_progress"
 	case domain.Expired:
 		return "expired"
+	case domain.RateLimited:
+		return "limited"
 	case domain.Malformed:
 		if known, _ := errors.AsType[*domain.Error](err); known.Code == "idempotency_key_missing" {
 			return "missing"
@@ -129,7 +132,7 @@ func statusHeader(outcome string) string {
 	switch outcome {
 	case "waited":
 		return "replayed"
-	case "missing", "malformed":
+	case "missing", "malformed", "limited":
 		return "rejected"
 	default:
 		return outcome

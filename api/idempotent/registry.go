@@ -32,6 +32,10 @@ type Config struct {
 	MaxWaiters int           // duplicates of one key that may wait in this process; 100
 	CacheBytes int           // memory for finished answers; 32 MiB; negative for none
 
+	// Admit says whether a consumer may have one more new run of an endpoint; nil for always. It is asked
+	// before the claim; its error is the request's, unless the key turns out to have an answer.
+	Admit func(ctx context.Context, consumer domain.Consumer, endpoint string) error
+
 	OperationPath string // where problems say that a key's state is shown; "/v1/operations/"
 }
 

@@ -1,0 +1,7 @@
+// Package limit bounds what one caller can use up: requests a minute, and keys that are kept.
+//
+// A caller is a consumer, or an address where there is no consumer yet. A limit is asked after the
+// caller is known and before a key is claimed, so a request that is refused has left nothing behind,
+// and its retry with the same key is as good as the first try. Answers of finished keys stay within
+// reach of a consumer who is at his limit: only new runs are counted.
+package limit
