@@ -131,25 +131,20 @@ const (
 )
 
 // Modify decides how much a new change of the payment is about. amount zero asks for all that is left.
-// others are the payment's changes so far; the ones that are pending are taken as done.
+// others are the payment's changes so far; the ones that are pending count as done.
 func (p Payment) Modify(kind ModificationKind, amount int64, others []Modification) (Modification, error) {
-	var left int64
+	var whole, taken int64
 	switch {
 	case kind == Refund && (p.Status == PaymentPaid || p.Status == PaymentDuplicate):
-		left = p.Captured.Amount - p.Refunded.Amount
+		whole, taken = p.Captured.Amount, p.Refunded.Amount
 	case kind != Refund && (p.Status == PaymentAuthorized || p.Status == PaymentPaid && p.Manual):
-		left = p.Amount.Amount - p.Captured.Amount
+		whole, taken = p.Amount.Amount, p.Captured.Amount
 	default:
 		return Modification{}, Errorf(Refused, "payment_not_"+kind.able(), "The payment is %s: there is nothing to %s.", p.Status, kind)
 	}
-	for _, m := range others {
-		if m.Status == ModificationPending && (m.Kind == Refund) == (kind == Refund) {
-			left -= m.Amount.Amount
-		}
-		if m.Status == ModificationSucceeded && m.Kind == Void && kind != Refund {
-			left = 0
-		}
-	}
+	// What the provider has told may hold a change that is still pending here, so the two are compared
+	// and not added up.
+	left := whole - max(taken, asked(kind, others))
 	if amount == 0 {
 		amount = left
 	}
@@ -157,6 +152,17 @@ func (p Payment) Modify(kind ModificationKind, amount int64, others []Modificati
 		return Modification{}, Errorf(Refused, string(kind)+"_exceeds_rest", "At most %d can still be %s.", max(left, 0), kind.done())
 	}
 	return Modification{PaymentID: p.ID, Kind: kind, Status: ModificationPending, Amount: Money{amount, p.Amount.Currency}}, nil
+}
+
+// asked sums what was asked of the money that a new change would take from, and did not fail: refunds
+// take from what was captured, captures and voids from what was reserved.
+func asked(kind ModificationKind, others []Modification) (sum int64) {
+	for _, m := range others {
+		if m.Status != ModificationFailed && (m.Kind == Refund) == (kind == Refund) {
+			sum += m.Amount.Amount
+		}
+	}
+	return sum
 }
 
 func (k ModificationKind) able() string {

@@ -138,11 +138,17 @@ func decide(body string) error {
 // effect writes a row and gives an answer that no second run could give again.
 func (w *world) effect(tx *idempotent.Tx, op string) out {
 	name, attempt := nameOf(op, tx.Scope), uuid.NewString()
-	tx.Enqueue(func(ctx context.Context, block *sql.Tx) error {
-		_, err := block.ExecContext(ctx, fmt.Sprintf("INSERT INTO effects (name, attempt) VALUES ('%s', '%s')", name, attempt))
-		return err
-	})
+	tx.Enqueue(fmt.Sprintf("INSERT INTO effects (name, attempt) VALUES ('%s', '%s')", name, attempt), execAll)
 	return out{attempt}
+}
+
+func execAll(ctx context.Context, block *sql.Tx, statements []any) error {
+	for _, s := range statements {
+		if _, err := block.ExecContext(ctx, s.(string)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func nameOf(op string, s domain.Scope) string {

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"bytes"
+	"encoding/base64"
 	"errors"
+	"maps"
 	"os"
 	"strings"
 	"testing"
@@ -57,7 +60,16 @@ func TestProductionRefusesDemoSecretsAndTheBuiltInProvider(t *testing.T) {
 			t.Errorf("secret %q: got %v", secret, err)
 		}
 	}
-	cfg, err := LoadConfig(map[string]string{"MODE": "production", "SESSION_SECRET": strings.Repeat("x", 32), "PSP_URL": "http://psp:8080"})
+	good := map[string]string{"MODE": "production", "SESSION_SECRET": strings.Repeat("x", 32), "PSP_URL": "http://psp:8080",
+		"WEBHOOK_SECRET": "whsec_" + base64.StdEncoding.EncodeToString(bytes.Repeat([]byte("x"), 32))}
+	for _, secret := range []string{"", "whsec_", "whsec_c2hvcnQ=", "plain text", demoWebhookSecret, good["WEBHOOK_SECRET"] + ","} { // S25
+		bad := maps.Clone(good)
+		bad["WEBHOOK_SECRET"] = secret
+		if _, err := LoadConfig(bad); err == nil || !strings.Contains(err.Error(), "WEBHOOK_SECRET") {
+			t.Errorf("webhook secret %q: got %v", secret, err)
+		}
+	}
+	cfg, err := LoadConfig(good)
 	if err != nil {
 		t.Fatal(err)
 	}
