@@ -2,12 +2,14 @@ package api_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -85,11 +87,17 @@ func TestWhatIsHalfDoneGoesOnAtTheLimit(t *testing.T) {
 			}
 			return nil
 		}
-		s := newShop(t, d, withRegistry(idempotent.Config{Admit: admit}))
+		var charged atomic.Bool
+		s := newShop(t, d, withRegistry(idempotent.Config{Admit: admit}), withPlan(func(_ context.Context, point string) error {
+			if point == "after_charge" && !charged.Swap(true) {
+				return errors.New("the process lost the answer")
+			}
+			return nil
+		}))
 		order, number := s.newOrder()
 		key := newKey()
-		wantStatus(t, "payment", s.pay(key, order, "tok_charged_then_500"), 503)
-		paid := s.pay(key, order, "tok_charged_then_500")
+		wantStatus(t, "payment", s.pay(key, order, "tok_ok"), 503)
+		paid := s.pay(key, order, "tok_ok")
 		wantStatus(t, "its retry at the limit", paid, 201)
 		if got := len(s.charges(number)); got != 1 {
 			t.Errorf("%d charges", got)

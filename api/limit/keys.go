@@ -26,7 +26,7 @@ type Keys struct {
 
 	mu       sync.Mutex
 	counted  map[int64]int // by the last count
-	older    map[int64]int // new ones between the last two counts, which the last may have missed
+	older    map[int64]int // new ones of before the last count, which it may have missed
 	newer    map[int64]int // new ones since the last count began
 	next     time.Time     // before this there is no further count
 	stale    time.Time     // after this there is one, needed or not
@@ -95,6 +95,9 @@ func (k *Keys) recount(ctx context.Context) {
 	defer cancel()
 	k.mu.Lock()
 	before := k.newer
+	for consumer, n := range before {
+		k.older[consumer] += n
+	}
 	k.newer = map[int64]int{}
 	k.mu.Unlock()
 	begin := time.Now()
@@ -106,9 +109,6 @@ func (k *Keys) recount(ctx context.Context) {
 	now := k.now()
 	k.counting, k.next, k.stale = false, now.Add(max(countPause, countShare*took)), now.Add(countAge)
 	if err != nil {
-		for consumer, n := range before {
-			k.older[consumer] += n
-		}
 		k.log.Warn("kept keys not counted, the last count stays", "error", err)
 		return
 	}

@@ -134,6 +134,23 @@ func TestTheTableIsReadSeldom(t *testing.T) {
 	}
 }
 
+// TestACountThatRunsForgetsNothing: what was let through before it began counts while it runs.
+func TestACountThatRunsForgetsNothing(t *testing.T) {
+	t.Parallel()
+	running, ended := make(chan struct{}), make(chan struct{})
+	defer close(ended)
+	k := limit.NewKeys(limit.KeysOptions{Max: 100, Log: slog.New(slog.DiscardHandler), Count: func(context.Context) (map[int64]int, error) {
+		close(running)
+		<-ended
+		return nil, nil
+	}})
+	before := taken(t, k, 1, 60)
+	<-running
+	if got := before + taken(t, k, 1, 1000); got != 100 {
+		t.Errorf("%d new keys around the beginning of a count, want 100", got)
+	}
+}
+
 func TestAFailedCountForgetsNothing(t *testing.T) {
 	t.Parallel()
 	tb := newTable()
