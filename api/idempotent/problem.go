@@ -107,7 +107,7 @@ func WriteProblem(c *gin.Context, err error) {
 	header := c.Writer.Header()
 	header.Set("Cache-Control", "no-store")
 	if problem.Retryable {
-		header.Set("Retry-After", strconv.Itoa(retryAfter(err)))
+		header.Set("Retry-After", strconv.Itoa(RetryAfter(err)))
 	}
 	if problem.Status == http.StatusUnauthorized {
 		header.Set("WWW-Authenticate", "Bearer")
@@ -116,8 +116,8 @@ func WriteProblem(c *gin.Context, err error) {
 	c.Abort()
 }
 
-// retryAfter gives whole seconds, rounded up: who comes back too early is refused again.
-func retryAfter(err error) int {
+// RetryAfter gives the seconds to wait before the next try: whole seconds, rounded up: who comes back too early is refused again.
+func RetryAfter(err error) int {
 	known, ok := errors.AsType[*domain.Error](err)
 	if !ok || known.RetryAfter <= time.Second {
 		return 1

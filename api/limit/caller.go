@@ -17,10 +17,12 @@ func Consumer(c domain.Consumer) string { return strconv.FormatInt(c.ID, 10) }
 // addresses in it. The name goes to Redis, so it is a hash and not the address.
 func Address(text string) string {
 	if ip, err := netip.ParseAddr(text); err == nil {
-		if ip = ip.Unmap(); ip.Is6() {
-			network, _ := ip.WithZone("").Prefix(64) // 64 is no error for IPv6
-			text = network.String()
+		ip = ip.Unmap().WithZone("")
+		if ip.Is6() {
+			network, _ := ip.Prefix(64) // no error: an IPv6 address has 128 bits
+			ip = network.Addr()
 		}
+		text = ip.String()
 	}
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:12])

@@ -12,9 +12,11 @@ import (
 // Keys bounds the keys that a consumer has in the table, whose answers are kept for days. A nil Keys
 // bounds nothing.
 //
-// Counting reads the table, so it is done now and then, beside the requests, and what comes in between
-// is added here. A process knows its own new keys exactly. Of other replicas' it knows those of the
-// last count, so a consumer can exceed the bound by what they let through between two counts.
+// Counting reads the whole table, so it is done beside the requests and seldom: when new keys have used
+// up a quarter of the room that a consumer had at the last count, and once in a while. In between,
+// this process adds the new keys that it lets through. Those of other replicas it knows by the counts
+// alone, so with n of them a consumer can exceed the bound by n quarters of the room last counted,
+// which shrinks from count to count.
 type Keys struct {
 	max     int
 	count   func(context.Context) (map[int64]int, error)
@@ -24,9 +26,10 @@ type Keys struct {
 
 	mu       sync.Mutex
 	counted  map[int64]int // by the last count
-	older    map[int64]int // new ones between the last two counts, which the last may have missed
+	older    map[int64]int // new ones of before the last count, which it may have missed
 	newer    map[int64]int // new ones since the last count began
-	next     time.Time     // of the next count
+	next     time.Time     // before this there is no further count
+	stale    time.Time     // after this there is one, needed or not
 	counting bool
 }
 
@@ -41,9 +44,10 @@ type KeysOptions struct {
 
 // Counting takes at most one twentieth of one connection's time, whatever the size of the table.
 const (
-	countEvery   = 5 * time.Second
+	countPause   = 5 * time.Second
 	countShare   = 20
-	countTimeout = 10 * time.Second
+	countAge     = 10 * time.Minute
+	countTimeout = 30 * time.Second
 )
 
 // NewKeys makes a bound, or nil when Max is 0: none.
@@ -68,11 +72,12 @@ func (k *Keys) Take(ctx context.Context, consumer domain.Consumer) error {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if !k.counting && !k.now().Before(k.next) {
+	room, added := k.max-k.counted[consumer.ID], k.older[consumer.ID]+k.newer[consumer.ID]
+	if now := k.now(); !k.counting && !now.Before(k.next) && (4*added >= room || !now.Before(k.stale)) {
 		k.counting = true
 		go k.recount(context.WithoutCancel(ctx))
 	}
-	if k.counted[consumer.ID]+k.older[consumer.ID]+k.newer[consumer.ID] >= k.max {
+	if added >= room {
 		k.refused()
 		err := domain.Errorf(domain.RateLimited, "too_many_keys",
 			"The answers of %d keys are kept for you, and no more can be. Some expire every hour; send it again with the same key.", k.max)
@@ -90,6 +95,9 @@ func (k *Keys) recount(ctx context.Context) {
 	defer cancel()
 	k.mu.Lock()
 	before := k.newer
+	for consumer, n := range before {
+		k.older[consumer] += n
+	}
 	k.newer = map[int64]int{}
 	k.mu.Unlock()
 	begin := time.Now()
@@ -98,11 +106,9 @@ func (k *Keys) recount(ctx context.Context) {
 
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.counting, k.next = false, k.now().Add(max(countEvery, countShare*took))
+	now := k.now()
+	k.counting, k.next, k.stale = false, now.Add(max(countPause, countShare*took)), now.Add(countAge)
 	if err != nil {
-		for consumer, n := range before {
-			k.older[consumer] += n
-		}
 		k.log.Warn("kept keys not counted, the last count stays", "error", err)
 		return
 	}

@@ -33,6 +33,7 @@ type Rate struct {
 	mu      sync.Mutex
 	buckets map[string]*rate.Limiter
 	others  *rate.Limiter // for all who come while the map is full
+	swept   time.Time
 }
 
 // maxBuckets bounds the callers that are told apart, which strangers can make at will.
@@ -98,7 +99,7 @@ func (r *Rate) bucket(caller string, now time.Time) *rate.Limiter {
 	if b, ok := r.buckets[caller]; ok {
 		return b
 	}
-	if len(r.buckets) >= maxBuckets {
+	if len(r.buckets) >= maxBuckets && now.Sub(r.swept) >= time.Second {
 		r.sweep(now)
 	}
 	if len(r.buckets) >= maxBuckets {
@@ -111,6 +112,7 @@ func (r *Rate) bucket(caller string, now time.Time) *rate.Limiter {
 
 // sweep forgets buckets that are full again, which is what a new one would be.
 func (r *Rate) sweep(now time.Time) {
+	r.swept = now
 	for caller, b := range r.buckets {
 		if b.TokensAt(now) >= float64(r.perMinute) {
 			delete(r.buckets, caller)

@@ -36,6 +36,7 @@ type app struct {
 	db       *store.DB
 	answers  *store.Answers // nil without Redis
 	registry *idempotent.Registry
+	limits   limits
 	jobs     *jobs.Queue
 	api      *api.API
 	web      *web.Web
@@ -66,6 +67,8 @@ func newApp(ctx context.Context, cfg Config, log *slog.Logger) (a *app, err erro
 		}
 		registry.Answers = a.answers
 	}
+	a.limits = a.newLimits()
+	registry.Admit = a.limits.admit
 	if a.registry, err = idempotent.NewRegistry(registry); err != nil {
 		return nil, err
 	}
@@ -88,7 +91,8 @@ func newApp(ctx context.Context, cfg Config, log *slog.Logger) (a *app, err erro
 		DB: a.db, Registry: a.registry, Provider: provider, Events: map[string]domain.EventReader{"simulated": events},
 		Jobs: a.jobs, BaseURL: cfg.BaseURL, Log: log, Metrics: a.metrics,
 		Outbound: outbound.New(outbound.Config{Demo: cfg.demo()}), RetryWindow: cfg.RetryWindow,
-		TTL: api.TTLs{Contact: cfg.TTLContact, Orders: cfg.TTLOrders, Payments: cfg.TTLPayments},
+		TTL:    api.TTLs{Contact: cfg.TTLContact, Orders: cfg.TTLOrders, Payments: cfg.TTLPayments},
+		Limits: a.limits.api(),
 	})
 	if err != nil {
 		return nil, err

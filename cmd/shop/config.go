@@ -46,6 +46,11 @@ type Config struct {
 	APIConsumers   string   `env:"API_CONSUMERS" desc:"name=secret,name=secret: API consumers to make at start; secrets have at least 32 characters"`
 	TrustedProxies []string `env:"TRUSTED_PROXIES" desc:"networks whose X-Forwarded-For is believed; empty: none"`
 
+	RateLimit        int `env:"RATE_LIMIT" envDefault:"6000" desc:"new runs a minute of one API consumer, all at once or spread; replays and reads twenty times as many; 0: no limit"`
+	RateLimitAddress int `env:"RATE_LIMIT_ADDRESS" envDefault:"1200" desc:"changes on pages and look-ups of API keys a minute from one address; 0: no limit"`
+	RateLimitContact int `env:"RATE_LIMIT_CONTACT" envDefault:"300" desc:"new contact messages a minute from one address; 0: no limit"`
+	MaxLiveKeys      int `env:"MAX_LIVE_KEYS" envDefault:"100000" desc:"kept answers of one API consumer; past it new keys are refused until some expire; 0: no limit"`
+
 	DrainDelay      time.Duration `env:"DRAIN_DELAY" envDefault:"0s" desc:"how long to answer not-ready before no longer accepting; give a load balancer 3s"`
 	ShutdownTimeout time.Duration `env:"SHUTDOWN_TIMEOUT" envDefault:"15s" desc:"how long running requests and jobs may take to end"`
 	LogFormat       string        `env:"LOG_FORMAT" envDefault:"text" desc:"text or json"`
@@ -152,6 +157,9 @@ func (c *Config) problems(unparsed bool) []string {
 			problem(ttl <= c.RetryWindow, "%s (%s) must be longer than RETRY_WINDOW (%s): a retry that comes after the answer is forgotten could not be told from a new request", name, ttl, c.RetryWindow)
 		}
 		problem(c.TTLPayments > 7*24*time.Hour || c.TTLOrders > 7*24*time.Hour || c.TTLContact > 7*24*time.Hour, "a TTL must be at most 168h: the key table has room for a week of days")
+		for name, n := range map[string]int{"RATE_LIMIT": c.RateLimit, "RATE_LIMIT_ADDRESS": c.RateLimitAddress, "RATE_LIMIT_CONTACT": c.RateLimitContact, "MAX_LIVE_KEYS": c.MaxLiveKeys} {
+			problem(n < 0, "%s must be 0 (no limit) or more", name)
+		}
 		problem(c.ShutdownTimeout <= 0, "SHUTDOWN_TIMEOUT must be more than 0s")
 	}
 	_, err = c.consumers()

@@ -35,7 +35,7 @@ func (a *app) routes() *gin.Engine {
 	if err := engine.SetTrustedProxies(a.cfg.TrustedProxies); err != nil {
 		a.log.Error("trusted proxies", "error", err) // checked by the configuration
 	}
-	engine.Use(a.observe, secureHeaders(strings.HasPrefix(a.cfg.BaseURL, "https://")), gin.CustomRecoveryWithWriter(nil, a.recover))
+	engine.Use(a.observe, secureHeaders(strings.HasPrefix(a.cfg.BaseURL, "https://")), gin.CustomRecoveryWithWriter(nil, a.recover), closeAfterChunks, a.limitPages)
 	engine.GET("/healthz", func(c *gin.Context) { c.String(http.StatusOK, "alive\n") })
 	engine.GET("/readyz", a.readiness)
 	engine.GET("/metrics", gin.WrapH(promhttp.HandlerFor(a.metrics, promhttp.HandlerOpts{})))
@@ -71,6 +71,15 @@ func straight(next http.Handler) http.Handler {
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// closeAfterChunks ends the connection after a request whose body came in chunks. Such a request may
+// have had a Content-Length too, which net/http drops; something in between may have gone by it, and
+// then what follows on the connection would be taken for a request of its own.
+func closeAfterChunks(c *gin.Context) {
+	if len(c.Request.TransferEncoding) > 0 {
+		c.Header("Connection", "close")
+	}
 }
 
 // observe gives every request an id, tells the operations what the transport knows, and writes one

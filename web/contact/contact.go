@@ -139,6 +139,9 @@ func (k *Contact) after(ctx context.Context, c *gin.Context, id string, typed do
 		return k.alreadySent(c, id, sent, typed)
 	case kind == domain.Expired:
 		return k.show(c, http.StatusGone, view{ID: site.NewKey(k.Site.Now()), Message: typed, Again: true, Title: ui.TContactOld, Text: ui.TContactOldTo})
+	case kind == domain.RateLimited:
+		site.RetryAfter(c, err)
+		return k.show(c, http.StatusTooManyRequests, view{ID: id, Message: typed, Again: true, Title: ui.TTooMany, Text: ui.TTooManyTo})
 	case kind == domain.Busy, kind == domain.Unknown, kind == domain.Unavailable:
 		k.Site.Report(c, err)
 		c.Header("Retry-After", "1")

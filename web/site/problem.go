@@ -3,9 +3,11 @@ package site
 import (
 	"errors"
 	"net/http"
+	"strconv"
 
 	"github.com/gin-gonic/gin"
 
+	"example.com/eenmaal/api/idempotent"
 	"example.com/eenmaal/domain"
 	"example.com/eenmaal/web/ui"
 )
@@ -27,6 +29,7 @@ var problems = map[domain.Kind]problem{
 	domain.Unavailable:     {http.StatusServiceUnavailable, ui.TUnavailable, ui.TUnavailableTo},
 	domain.Unknown:         {http.StatusServiceUnavailable, ui.TUnavailable, ui.TUnavailableTo},
 	domain.TooLarge:        {http.StatusRequestEntityTooLarge, ui.TTooLarge, ui.TBadRequestTo},
+	domain.RateLimited:     {http.StatusTooManyRequests, ui.TTooMany, ui.TTooManyTo},
 	domain.Unauthenticated: {http.StatusUnauthorized, ui.TRefused, ui.TNotFoundTo},
 }
 
@@ -37,10 +40,15 @@ func StatusOf(err error) int { return problems[domain.KindOf(err)].status }
 func (s *Site) Problem(c *gin.Context, err error) {
 	shown := problems[domain.KindOf(err)]
 	s.Report(c, err)
-	if shown.status == http.StatusServiceUnavailable || domain.KindOf(err) == domain.Busy {
-		c.Header("Retry-After", "1")
+	if shown.status == http.StatusServiceUnavailable || shown.status == http.StatusTooManyRequests || domain.KindOf(err) == domain.Busy {
+		RetryAfter(c, err)
 	}
 	s.Say(c, shown.status, ui.Danger, shown.title, shown.text, "problem")
+}
+
+// RetryAfter says when to send a request again, in whole seconds.
+func RetryAfter(c *gin.Context, err error) {
+	c.Header("Retry-After", strconv.Itoa(idempotent.RetryAfter(err)))
 }
 
 // Report logs an error that is shown to a person, when it is ours.

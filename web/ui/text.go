@@ -264,6 +264,8 @@ var (
 	TBadRequest    = Text{"We could not read this request", "We konden dit verzoek niet lezen"}
 	TBadRequestTo  = Text{"Nothing was changed by it. Go back, load the page again and try once more.", "Er is niets door veranderd. Ga terug, laad de pagina opnieuw en probeer het nog eens."}
 	TTooLarge      = Text{"This is more than we can take at once", "Dit is meer dan we in één keer aankunnen"}
+	TTooMany       = Text{"That was a lot at once", "Dat was veel ineens"}
+	TTooManyTo     = Text{"Wait a moment and try again. Trying again is safe: nothing happens twice.", "Wacht even en probeer het dan weer. Opnieuw proberen kan: niets gebeurt dubbel."}
 	TUnavailable   = Text{"Something failed on our side", "Er ging bij ons iets mis"}
 	TUnavailableTo = Text{"Try again in a moment. Trying again is safe: nothing happens twice.", "Probeer het zo weer. Opnieuw proberen kan: niets gebeurt dubbel."}
 	TGone          = Text{"This page is no longer valid", "Deze pagina is niet meer geldig"}
