@@ -11,40 +11,6 @@ import (
 	"example.com/eenmaal/store/storetest"
 )
 
-func (a *attic) exec(statement string) {
-	a.t.Helper()
-	_, err := a.db.SQL().ExecContext(a.t.Context(), statement)
-	must(a.t, err)
-}
-
-// fill makes n finished keys of an endpoint, spread over a stretch of time from now on. attempt
-// numbers them.
-func (a *attic) fill(n int, endpoint int16, over time.Duration) {
-	a.t.Helper()
-	from, step := a.db.Now().UnixMilli(), over.Milliseconds()/int64(n)
-	ms := fmt.Sprintf("(%d + i * %d)", from, step)
-	numbers, key := `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d)`,
-		fmt.Sprintf("printf('%%08x-%%04x-7000-8000-%%012x', %s >> 16, %s & 65535, i)", ms, ms)
-	if a.db.Postgres() {
-		numbers = `WITH n(i) AS (SELECT g::bigint FROM generate_series(1, %d) g)`
-		key = fmt.Sprintf("(lpad(to_hex(%s), 12, '0') || '70008000' || lpad(to_hex(i), 12, '0'))::uuid", ms)
-	}
-	a.exec(fmt.Sprintf(`INSERT INTO idempotency_keys (key, consumer_id, endpoint_id, created_at, lease_until, done_at, state, status,
-		attempt, request_id, fingerprint, fields, header, body, resource) `+numbers+`
-		SELECT %s, 1, %d, %s * 1000, 0, %s * 1000, 3, 201, i, 'request', '', '', '%s', '', '' FROM n`,
-		n, key, endpoint, ms, ms, "Location: /v1/things/7\n"+strings.Repeat("X-Fill: 1\n", 30)))
-}
-
-// opaqueCopy selects every row under a key that tells no time.
-func (a *attic) opaqueCopy() string {
-	key := "'ff' || substr(key, 3)"
-	if a.db.Postgres() {
-		key = "('ff' || substr(key::text, 3))::uuid"
-	}
-	return key + `, consumer_id, created_at, lease_until, done_at, endpoint_id, state, status, attempt, request_id, fingerprint,
-		fields, header, body, resource, input, steps, key_text`
-}
-
 // TestASweepVisitsNothingTwice: what it costs is what is over, not what is there. Postgres counts the
 // rows and index entries that a session has read.
 func TestASweepVisitsNothingTwice(t *testing.T) {
