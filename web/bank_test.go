@@ -102,7 +102,7 @@ func TestAPaymentsIdOpensNoCheckout(t *testing.T) {
 		{domain.PaymentDeclined, "Er is niets afgeschreven", false},
 		{domain.PaymentFailed, "Er is niets afgeschreven", false},
 		{domain.PaymentPaid, "De betaling is gelukt", false},
-		{domain.PaymentDuplicate, "krijgt haar vanzelf terug", false},
+		{domain.PaymentDuplicate, "krijgt het geld vanzelf terug", false},
 		{domain.PaymentRefunded, "terugbetaald", false},
 	} {
 		b.payments[0].Status = tt.status

@@ -19,7 +19,7 @@ var methods = []Method{
 	card("tok_3ds", Text{"Card that you confirm at the bank ··3220", "Kaart die je bij de bank bevestigt ··3220"},
 		Text{"Takes you to a pretend bank and back.", "Brengt je naar een nepbank en terug."}),
 	{"ideal", domain.PaymentMethod{Type: "ideal"}, Text{"iDEAL", "iDEAL"},
-		Text{"Pay at a pretend bank of your own.", "Betaal bij je eigen nepbank."}},
+		Text{"Pay by way of a pretend bank.", "Betaal via een nepbank."}},
 }
 
 // troubles are cards that make trouble.

@@ -96,7 +96,7 @@ var (
 	TCity            = Text{"City", "Plaats"}
 	TCountry         = Text{"Country", "Land"}
 	THowToPay        = Text{"How do you want to pay?", "Hoe wil je betalen?"}
-	THowToPayHint    = Text{"These are test cards. You never type a card number here.", "Dit zijn testkaarten. Je typt hier nooit een kaartnummer."}
+	THowToPayHint    = Text{"These are for testing. You never type a card number here.", "Deze zijn om te testen. Je typt hier nooit een kaartnummer."}
 	TTrouble         = Text{"For trying out trouble", "Om problemen uit te proberen"}
 	TToReview        = Text{"Continue to review", "Verder naar controleren"}
 	TOrderIsKept     = Text{"Order %s is kept for you. Its contents are fixed; only the payment is open.", "Bestelling %s is voor je bewaard. De inhoud staat vast; alleen de betaling is nog open."}
@@ -191,9 +191,9 @@ var (
 	TReturnDeclined    = Text{"The bank declined this payment", "De bank weigerde deze betaling"}
 	TReturnDeclinedTo  = Text{"Nothing was charged. You can choose another way to pay.", "Er is niets afgeschreven. Je kunt een andere betaalwijze kiezen."}
 	TReturnCancelled   = Text{"The payment was not finished", "De betaling is niet afgemaakt"}
-	TReturnCancelledTo = Text{"It was cancelled, or the time ran out. Nothing was charged.", "Ze is geannuleerd, of de tijd was op. Er is niets afgeschreven."}
+	TReturnCancelledTo = Text{"The payment was cancelled, or the time ran out. Nothing was charged.", "De betaling is geannuleerd, of de tijd was op. Er is niets afgeschreven."}
 	TReturnInVain      = Text{"You get this payment back", "Je krijgt deze betaling terug"}
-	TReturnInVainTo    = Text{"The order did not need this payment any more. It comes back to you by itself.", "De bestelling had deze betaling niet meer nodig. Je krijgt haar vanzelf terug."}
+	TReturnInVainTo    = Text{"The order did not need this payment any more. The money comes back to you by itself.", "De bestelling had deze betaling niet meer nodig. Je krijgt het geld vanzelf terug."}
 	TReturnRefunded    = Text{"This payment was given back", "Deze betaling is terugbetaald"}
 	TReturnRefundedTo  = Text{"Depending on your bank it takes a few days to arrive.", "Afhankelijk van je bank duurt het een paar dagen."}
 	TReturnWhere       = Text{"You can close this page and go back to where you ordered.", "Je kunt deze pagina sluiten en teruggaan naar waar je bestelde."}
@@ -229,7 +229,7 @@ var (
 	TNext1         = Text{"We pack your order today or the next working day.", "We pakken je bestelling vandaag of de volgende werkdag in."}
 	TNext2         = Text{"It arrives in one to three working days.", "Hij komt binnen één tot drie werkdagen aan."}
 	TNext3         = Text{"This page stays. Keep its address or print it.", "Deze pagina blijft bestaan. Bewaar het adres of print hem."}
-	TDeliveredTo   = Text{"Delivered to", "Bezorgd bij"}
+	TDeliveredTo   = Text{"Delivery address", "Bezorgadres"}
 
 	// Contact.
 	TContactTitle   = Text{"Write to us", "Schrijf ons"}
