@@ -104,66 +104,6 @@ func New(ctx context.Context, cfg Config) (*API, error) {
 	return a, a.register(ctx, cfg.Registry, cfg.TTL)
 }
 
-func (a *API) register(ctx context.Context, r *idempotent.Registry, ttl TTLs) error {
-	order := idempotent.Options{TTL: ttl.Orders}
-	money := idempotent.Options{TTL: ttl.Payments, UUIDOnly: true}
-	change := idempotent.Options{TTL: ttl.Payments, UUIDOnly: true, BodyOptional: true}
-	contact := idempotent.Options{TTL: ttl.Contact, MaxBody: 16 << 10}
-	hook := idempotent.Options{TTL: ttl.Orders, MaxBody: 16 << 10}
-	bare := idempotent.Options{TTL: ttl.Orders, BodyOptional: true}
-	var errs [11]error
-	a.PlaceOrder, errs[0] = idempotent.Local(ctx, r, "POST /v1/orders", order, a.placeOrder)
-	a.ChangeAddress, errs[1] = idempotent.Local(ctx, r, "PATCH /v1/orders/:id", order, a.changeAddress)
-	a.CancelOrder, errs[2] = idempotent.Local(ctx, r, "POST /v1/orders/:id/cancellations", change, a.cancelOrder)
-	a.PayOrder, errs[3] = idempotent.Phased(ctx, r, "POST /v1/payments", money, a.payOrder)
-	a.CapturePayment, errs[4] = idempotent.Phased(ctx, r, "POST /v1/payments/:id/captures", change, a.capturePayment)
-	a.VoidPayment, errs[5] = idempotent.Phased(ctx, r, "POST /v1/payments/:id/voids", change, a.voidPayment)
-	a.RefundPayment, errs[6] = idempotent.Local(ctx, r, "POST /v1/payments/:id/refunds", change, a.refundPayment)
-	a.SubmitContact, errs[7] = idempotent.Local(ctx, r, contactPattern, contact, a.submitContact)
-	a.RegisterWebhookEndpoint, errs[8] = idempotent.Local(ctx, r, "POST /v1/webhook-endpoints", hook, a.registerWebhookEndpoint)
-	a.DeleteWebhookEndpoint, errs[9] = idempotent.Local(ctx, r, "DELETE /v1/webhook-endpoints/:id", bare, a.deleteWebhookEndpoint)
-	a.Redeliver, errs[10] = idempotent.Local(ctx, r, "POST /v1/webhook-endpoints/:id/deliveries/:delivery/redeliveries", bare, a.redeliver)
-	return errors.Join(errs[:]...)
-}
-
-// Routes mounts the API under /v1. A mutating route is an operation of the registry, without
-// exception but the providers' events, whose key is the event's id; a test compares the two.
-func (a *API) Routes(r gin.IRouter) {
-	v1 := r.Group("/v1", ignoreKeyOnReads)
-	v1.GET("/products", a.getProducts)
-	v1.POST("/webhooks/:provider", a.receiveEvent)
-	mine := v1.Group("", a.authenticate)
-	mine.POST("/orders", a.PlaceOrder.Handle(caller))
-	mine.GET("/orders/:id", a.getOrder)
-	mine.PATCH("/orders/:id", a.ChangeAddress.Handle(caller))
-	mine.POST("/orders/:id/cancellations", a.CancelOrder.Handle(caller))
-	mine.POST("/payments", a.PayOrder.Handle(caller))
-	mine.GET("/payments/:id", a.getPayment)
-	mine.POST("/payments/:id/captures", a.CapturePayment.Handle(caller))
-	mine.POST("/payments/:id/voids", a.VoidPayment.Handle(caller))
-	mine.POST("/payments/:id/refunds", a.RefundPayment.Handle(caller))
-	mine.GET("/payments/:id/refunds", a.getRefunds)
-	mine.GET("/captures/:id", a.getModification(domain.Capture))
-	mine.GET("/voids/:id", a.getModification(domain.Void))
-	mine.GET("/refunds/:id", a.getModification(domain.Refund))
-	mine.POST("/contact-messages", a.SubmitContact.Handle(caller))
-	mine.POST("/webhook-endpoints", a.RegisterWebhookEndpoint.Handle(caller))
-	mine.GET("/webhook-endpoints", a.getWebhookEndpoints)
-	mine.GET("/webhook-endpoints/:id", a.getWebhookEndpoint)
-	mine.DELETE("/webhook-endpoints/:id", a.DeleteWebhookEndpoint.Handle(caller))
-	mine.GET("/webhook-endpoints/:id/deliveries", a.getDeliveries)
-	mine.POST("/webhook-endpoints/:id/deliveries/:delivery/redeliveries", a.Redeliver.Handle(caller))
-	mine.GET("/operations", a.findOperation)
-	mine.GET("/operations/:id", a.getOperation)
-}
-
-// ignoreKeyOnReads says so when a key comes with a request that needs none.
-func ignoreKeyOnReads(c *gin.Context) {
-	if c.Request.Method == http.MethodGet && c.GetHeader("Idempotency-Key") != "" {
-		c.Header("Idempotency-Status", "ignored")
-	}
-}
-
 // getProducts tells the catalogue with the stock of this moment.
 func (a *API) getProducts(c *gin.Context) {
 	products, err := a.db.Products(c.Request.Context())

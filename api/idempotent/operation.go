@@ -67,7 +67,7 @@ func register[In, Out any](ctx context.Context, r *Registry, pattern, kind strin
 	if err != nil {
 		return nil, fmt.Errorf("register %s: %w", pattern, err)
 	}
-	r.operations = append(r.operations, op.Described)
+	r.operations, r.handlers = append(r.operations, op.Described), append(r.handlers, op.Handle)
 	r.metrics.start(pattern)
 	return op, nil
 }

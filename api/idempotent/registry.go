@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/gin-gonic/gin"
 	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -55,6 +57,7 @@ type Registry struct {
 	recent     recentKeys
 	audit      audit
 	operations []Described
+	handlers   []func(caller func(*gin.Context) domain.Consumer) gin.HandlerFunc // of the operations
 	running    sync.WaitGroup
 }
 
@@ -119,6 +122,15 @@ type Described struct {
 	BodyOptional bool
 	UUIDOnly     bool
 	number       int16 // in the database
+}
+
+// Mount makes a route of every registered operation, by its pattern. caller gives the authenticated
+// consumer, so what refuses strangers must be a middleware of routes.
+func (r *Registry) Mount(routes gin.IRoutes, caller func(*gin.Context) domain.Consumer) {
+	for i, o := range r.operations {
+		method, path, _ := strings.Cut(o.Pattern, " ")
+		routes.Handle(method, path, r.handlers[i](caller))
+	}
 }
 
 // Operations lists all registered operations in the order of their registration.
