@@ -60,6 +60,7 @@ func withPlan(p fault.Plan) shopOption            { return func(s *shopConfig) {
 func withAttempt(d time.Duration) shopOption      { return func(s *shopConfig) { s.attempt = d } }
 func withLimits(l api.Limits) shopOption          { return func(s *shopConfig) { s.limits = l } }
 func withProvider(url string) shopOption          { return func(s *shopConfig) { s.provider = url } }
+func withLimits(l api.Limits) shopOption          { return func(s *shopConfig) { s.limits = l } }
 
 func newShop(t *testing.T, d storetest.Database, options ...shopOption) *shop {
 	t.Helper()
