@@ -60,6 +60,7 @@ func withPlan(p fault.Plan) shopOption            { return func(s *shopConfig) {
 func withAttempt(d time.Duration) shopOption      { return func(s *shopConfig) { s.attempt = d } }
 func withLimits(l api.Limits) shopOption          { return func(s *shopConfig) { s.limits = l } }
 func withProvider(url string) shopOption          { return func(s *shopConfig) { s.provider = url } }
+func withLimits(l api.Limits) shopOption          { return func(s *shopConfig) { s.limits = l } }
 
 func newShop(t *testing.T, d storetest.Database, options ...shopOption) *shop {
 	t.Helper()
@@ -88,7 +89,9 @@ func newShop(t *testing.T, d storetest.Database, options ...shopOption) *shop {
 	must(t, err)
 	engine := gin.New()
 	engine.Use(func(c *gin.Context) {
-		ctx := idempotent.WithHints(c.Request.Context(), idempotent.Hints{RequestID: uuid.NewString(), Retry: c.GetHeader("Retry-Attempt") != ""})
+		id := uuid.NewString()
+		c.Header("X-Request-Id", id)
+		ctx := idempotent.WithHints(c.Request.Context(), idempotent.Hints{RequestID: id, Retry: c.GetHeader("Retry-Attempt") != ""})
 		if cfg.plan != nil {
 			ctx = fault.With(ctx, cfg.plan)
 		}
@@ -215,7 +218,20 @@ func (s *shop) try(ctx context.Context, c call) (answer, error) {
 	}
 	defer func() { _ = resp.Body.Close() }()
 	body, err := io.ReadAll(resp.Body)
-	return answer{resp.StatusCode, resp.Header, string(body)}, err
+	got := answer{resp.StatusCode, resp.Header, string(body)}
+	if err == nil {
+		s.asAgreed(exchange{req, c.body, got})
+	}
+	return got, err
+}
+
+// asAgreed holds every exchange of the suite against the contract.
+func (s *shop) asAgreed(e exchange) {
+	s.t.Helper()
+	for _, trouble := range theContract().examine(e) {
+		s.t.Errorf("%s %s (key %q, body %.300q): %s", e.request.Method, e.request.URL.RequestURI(),
+			e.request.Header.Get("Idempotency-Key"), e.body, trouble)
+	}
 }
 
 func (s *shop) order(key, body string) answer {

@@ -81,7 +81,9 @@ func (s *shop) deliverWith(body string, header map[string]string) answer {
 	defer func() { _ = resp.Body.Close() }()
 	text, err := io.ReadAll(resp.Body)
 	must(s.t, err)
-	return answer{resp.StatusCode, resp.Header, string(text)}
+	got := answer{resp.StatusCode, resp.Header, string(text)}
+	s.asAgreed(exchange{req, body, got})
+	return got
 }
 
 // settled waits until an event has come to its end, and gives its state.

@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"example.com/eenmaal/api/idempotent"
+	"example.com/eenmaal/api/openapi"
 	"example.com/eenmaal/domain"
 )
 
@@ -44,6 +45,7 @@ func (a *app) routes() *gin.Engine {
 		engine.Any("/testbank/*path", gin.WrapH(a.provider.Server))
 	}
 	a.api.Routes(engine)
+	openapi.Routes(engine, a.contract())
 	a.web.Routes(engine)
 	engine.NoRoute(func(c *gin.Context) {
 		a.problem(c, domain.Errorf(domain.NotFound, "not_found", "There is nothing at this address."))
@@ -52,6 +54,16 @@ func (a *app) routes() *gin.Engine {
 		c.Data(http.StatusMethodNotAllowed, "text/plain; charset=utf-8", []byte("This address does not take "+c.Request.Method+".\n"))
 	})
 	return engine
+}
+
+// contract is what the API's contract says of this shop.
+func (a *app) contract() openapi.Settings {
+	s := openapi.Settings{TTLContact: a.cfg.TTLContact, TTLOrders: a.cfg.TTLOrders, TTLPayments: a.cfg.TTLPayments,
+		RetryWindow: a.cfg.RetryWindow}
+	if a.cfg.demo() {
+		s.DemoKey = "demo-alpha"
+	}
+	return s
 }
 
 // sameOriginForms refuses forms that another site sends. Calls with a bearer key carry no cookie to
