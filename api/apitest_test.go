@@ -60,7 +60,6 @@ func withPlan(p fault.Plan) shopOption            { return func(s *shopConfig) {
 func withAttempt(d time.Duration) shopOption      { return func(s *shopConfig) { s.attempt = d } }
 func withLimits(l api.Limits) shopOption          { return func(s *shopConfig) { s.limits = l } }
 func withProvider(url string) shopOption          { return func(s *shopConfig) { s.provider = url } }
-func withLimits(l api.Limits) shopOption          { return func(s *shopConfig) { s.limits = l } }
 
 func newShop(t *testing.T, d storetest.Database, options ...shopOption) *shop {
 	t.Helper()
@@ -84,7 +83,8 @@ func newShop(t *testing.T, d storetest.Database, options ...shopOption) *shop {
 	events, err := simulated.NewEventReader([]string{eventSecret, oldEventSecret}, s.db.Now)
 	must(t, err)
 	s.API, err = api.New(t.Context(), api.Config{DB: s.db, Registry: s.registry, Provider: client, Jobs: s.jobs,
-		Events: map[string]domain.EventReader{"simulated": events}, BaseURL: "http://127.0.0.1", TTL: api.TTLs{Contact: 48 * time.Hour, Orders: 72 * time.Hour, Payments: 168 * time.Hour},
+		Events: map[string]domain.EventReader{"simulated": events}, BaseURL: "http://127.0.0.1",
+		TTL: api.TTLs{Contact: 48 * time.Hour, Orders: 72 * time.Hour, Payments: 168 * time.Hour},
 		Limits: cfg.limits, Metrics: s.metrics, Outbound: outbound.New(outbound.Config{Demo: true, Timeout: time.Second}), DeliveryPause: 10 * time.Millisecond})
 	must(t, err)
 	engine := gin.New()
