@@ -84,7 +84,7 @@ func newShop(t *testing.T, d storetest.Database, options ...shopOption) *shop {
 	must(t, err)
 	s.API, err = api.New(t.Context(), api.Config{DB: s.db, Registry: s.registry, Provider: client, Jobs: s.jobs,
 		Events: map[string]domain.EventReader{"simulated": events}, BaseURL: "http://127.0.0.1",
-		TTL: api.TTLs{Contact: 48 * time.Hour, Orders: 72 * time.Hour, Payments: 168 * time.Hour},
+		TTL:    api.TTLs{Contact: 48 * time.Hour, Orders: 72 * time.Hour, Payments: 168 * time.Hour},
 		Limits: cfg.limits, Metrics: s.metrics, Outbound: outbound.New(outbound.Config{Demo: true, Timeout: time.Second}), DeliveryPause: 10 * time.Millisecond})
 	must(t, err)
 	engine := gin.New()

@@ -19,6 +19,7 @@ func (a *API) register(ctx context.Context, r *idempotent.Registry, ttl TTLs) er
 	money := idempotent.Options{TTL: ttl.Payments, UUIDOnly: true, BodyOptional: true}
 	pay := idempotent.Options{TTL: ttl.Payments, UUIDOnly: true}
 	contact := idempotent.Options{TTL: ttl.Contact, MaxBody: 16 << 10}
+	hook := idempotent.Options{TTL: ttl.Orders, MaxBody: 16 << 10}
 
 	g := &registration{ctx: ctx, registry: r}
 	a.PlaceOrder = local(g, "POST /v1/orders", order, a.placeOrder)
@@ -29,7 +30,7 @@ func (a *API) register(ctx context.Context, r *idempotent.Registry, ttl TTLs) er
 	a.VoidPayment = phased(g, "POST /v1/payments/:id/voids", money, a.voidPayment)
 	a.RefundPayment = local(g, "POST /v1/payments/:id/refunds", money, a.refundPayment)
 	a.SubmitContact = local(g, contactPattern, contact, a.submitContact)
-	a.RegisterWebhookEndpoint = local(g, "POST /v1/webhook-endpoints", order, a.registerWebhookEndpoint)
+	a.RegisterWebhookEndpoint = local(g, "POST /v1/webhook-endpoints", hook, a.registerWebhookEndpoint)
 	a.DeleteWebhookEndpoint = local(g, "DELETE /v1/webhook-endpoints/:id", bare, a.deleteWebhookEndpoint)
 	a.Redeliver = local(g, "POST /v1/webhook-endpoints/:id/deliveries/:delivery/redeliveries", bare, a.redeliver)
 	return g.err
