@@ -14,7 +14,9 @@ import (
 
 var form = []string{"Content-Type", "application/x-www-form-urlencoded"}
 
-func contactForm(key, text string) string { return "key=" + key + "&email=a%40example.nl&message=" + text }
+func contactForm(key, text string) string {
+	return "key=" + key + "&email=a%40example.nl&message=" + text
+}
 
 func wantTold(t *testing.T, w *httptest.ResponseRecorder) {
 	t.Helper()
