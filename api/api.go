@@ -92,7 +92,7 @@ func New(ctx context.Context, cfg Config) (*API, error) {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	a := &API{db: cfg.DB, registry: cfg.Registry, provider: cfg.Provider, events: cfg.Events, jobs: cfg.Jobs, baseURL: cfg.BaseURL, limits: cfg.Limits, log: cfg.Log,
-		metrics: newMetrics(cfg.Metrics), outbound: cfg.Outbound,
+		metrics: newMetrics(cfg.Metrics, cfg.Events), outbound: cfg.Outbound,
 		retryWindow: cmp.Or(cfg.RetryWindow, 24*time.Hour), deliveryPause: cmp.Or(cfg.DeliveryPause, 5*time.Second)}
 	if a.outbound == nil {
 		a.outbound = outbound.New(outbound.Config{})

@@ -1,6 +1,10 @@
 package api
 
-import "github.com/prometheus/client_golang/prometheus"
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"example.com/eenmaal/domain"
+)
 
 // metrics of what comes in and goes out beside the keyed requests.
 type metrics struct {
@@ -9,7 +13,7 @@ type metrics struct {
 	deliveryLag prometheus.Histogram
 }
 
-func newMetrics(registerer prometheus.Registerer) metrics {
+func newMetrics(registerer prometheus.Registerer, providers map[string]domain.EventReader) metrics {
 	m := metrics{
 		events: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "webhook_events_total", Help: "Events of payment providers by what came of them."}, []string{"provider", "outcome"}),
@@ -22,5 +26,19 @@ func newMetrics(registerer prometheus.Registerer) metrics {
 	if registerer != nil {
 		registerer.MustRegister(m.events, m.deliveries, m.deliveryLag)
 	}
+	m.start(providers)
 	return m
+}
+
+// start makes the numbers begin at 0, so that the first event is an increase.
+func (m metrics) start(providers map[string]domain.EventReader) {
+	for provider := range providers {
+		for _, outcome := range []domain.InboxState{domain.EventReceived, domain.EventParked, domain.EventApplied,
+			domain.EventSuperseded, domain.EventPoison, "duplicate", "rejected", "failed"} {
+			m.events.WithLabelValues(provider, string(outcome))
+		}
+	}
+	for _, outcome := range []string{string(domain.DeliveryDelivered), string(domain.DeliveryDead), "retried", domain.EndpointClosed, domain.ReceiverGone} {
+		m.deliveries.WithLabelValues(outcome)
+	}
 }

@@ -83,6 +83,7 @@ func newApp(ctx context.Context, cfg Config, log *slog.Logger) (a *app, err erro
 	if a.jobs, err = jobs.New(ctx, jobs.Config{DB: a.db, ListenURL: cfg.DatabaseURL, Mailer: mailer, Log: quiet(log), Expiry: a.expiry()}); err != nil {
 		return nil, err
 	}
+	a.measureJobs()
 	events, err := simulated.NewEventReader(cfg.WebhookSecret, a.db.Now)
 	if err != nil {
 		return nil, err

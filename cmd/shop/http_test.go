@@ -13,7 +13,12 @@ import (
 
 func newTestApp(t *testing.T, log *slog.Logger) *app {
 	t.Helper()
-	cfg, err := LoadConfig(map[string]string{"DATA_DIR": t.TempDir()})
+	return startApp(t, log, map[string]string{"DATA_DIR": t.TempDir()})
+}
+
+func startApp(t *testing.T, log *slog.Logger, environment map[string]string) *app {
+	t.Helper()
+	cfg, err := LoadConfig(environment)
 	if err != nil {
 		t.Fatal(err)
 	}
