@@ -34,7 +34,7 @@ func TestAMismatchIsKeptOnceAndCounted(t *testing.T) {
 
 		list, err := db.Mismatches(t.Context(), 0)
 		must(t, err)
-		if len(list) != 3 || list[0].Sum != other.Sum || list[0].Fields != nil && len(list[0].Fields) > 0 || !list[0].FirstSeen.IsZero() {
+		if len(list) != 3 || list[0].Sum != other.Sum || len(list[0].Fields) > 0 || !list[0].FirstSeen.IsZero() {
 			t.Fatalf("got %+v", list)
 		}
 		if got := list[1]; got.Scope.Consumer != flow.Scope.Consumer || got.Consumer != "" || got.Times != 1 {

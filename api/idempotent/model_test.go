@@ -2,10 +2,8 @@ package idempotent_test
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"flag"
-	"fmt"
 	"strconv"
 	"sync"
 	"testing"
@@ -105,90 +103,6 @@ func newKey(rt *rapid.T, text string) domain.Key {
 		rt.Fatal(err)
 	}
 	return key
-}
-
-// restart is a new process: its memory is empty.
-func (w *world) restart(rt *rapid.T) {
-	cacheBytes := rapid.SampledFrom([]int{-1, 0}).Draw(rt, "cache")
-	r, err := idempotent.NewRegistry(idempotent.Config{DB: w.db, CacheBytes: cacheBytes, Patience: 20 * time.Second})
-	if err != nil {
-		rt.Fatal(err)
-	}
-	options := idempotent.Options{TTL: modelTTL}
-	local, err1 := idempotent.Local(context.Background(), r, "POST /local", options, w.local)
-	phased, err2 := idempotent.Phased(context.Background(), r, "POST /phased", options, w.phased)
-	if err := errors.Join(err1, err2); err != nil {
-		rt.Fatal(err)
-	}
-	w.ops = map[string]*idempotent.Operation[in, out]{"local": local, "phased": phased}
-}
-
-// decide is the shop's rule for a body.
-func decide(body string) error {
-	switch body {
-	case "wrong":
-		return domain.Errorf(domain.Invalid, "wrong", "Wrong.")
-	case "refused":
-		return domain.Errorf(domain.Refused, "refused", "No, %s.", uuid.NewString())
-	default:
-		return nil
-	}
-}
-
-// effect writes a row and gives an answer that no second run could give again.
-func (w *world) effect(tx *idempotent.Tx, op string) out {
-	name, attempt := nameOf(op, tx.Scope), uuid.NewString()
-	tx.Enqueue(fmt.Sprintf("INSERT INTO effects (name, attempt) VALUES ('%s', '%s')", name, attempt), execAll)
-	return out{attempt}
-}
-
-func execAll(ctx context.Context, block *sql.Tx, statements []any) error {
-	for _, s := range statements {
-		if _, err := block.ExecContext(ctx, s.(string)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func nameOf(op string, s domain.Scope) string {
-	return fmt.Sprintf("%s %d %s", op, s.Consumer, s.Key.String())
-}
-
-func (w *world) local(_ context.Context, tx *idempotent.Tx, in in) (out, error) {
-	if err := decide(in.Text); err != nil {
-		return out{}, err
-	}
-	return w.effect(tx, "local"), nil
-}
-
-func (w *world) phased(ctx context.Context, run *idempotent.Run, in in) (out, error) {
-	name, err := idempotent.Step(ctx, run, "reserve", func(tx *idempotent.Tx) (string, error) {
-		return nameOf("phased", tx.Scope), decide(in.Text)
-	})
-	if err != nil {
-		return out{}, err
-	}
-	if _, err := idempotent.Call(ctx, run, "charge", func(_ context.Context, key string) (bool, error) { return true, w.charge(key, name) }); err != nil {
-		return out{}, err
-	}
-	return idempotent.Finish(ctx, run, func(tx *idempotent.Tx) (out, error) { return w.effect(tx, "phased"), nil })
-}
-
-// charge is a provider that honours keys, and loses questions and answers.
-func (w *world) charge(key, name string) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	mood := w.provider
-	w.provider = ""
-	if mood == "down" {
-		return domain.Errorf(domain.Unavailable, "provider_unavailable", "No.")
-	}
-	w.charges[key] = name
-	if mood == "silent" {
-		return domain.Errorf(domain.Unknown, "outcome_unknown", "Perhaps.")
-	}
-	return nil
 }
 
 // request draws one request.
