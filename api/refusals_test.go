@@ -45,7 +45,7 @@ func TestEveryOperationRefusesWhatIsMalformed(t *testing.T) {
 		}
 		all := []refused{
 			{"idempotency_key_missing", key()},
-			{"idempotency_key_malformed", key("too short")},
+			{"idempotency_key_malformed", key("too-short")},
 			{"idempotency_key_ambiguous", key(newKey(), newKey())},
 			{"idempotency_key_from_the_future", key(keyOfTime(s.db.Now().Add(time.Hour)))},
 			{"body_malformed", body("{")},
