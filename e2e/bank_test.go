@@ -169,6 +169,8 @@ func TestB18_BackBeforeTheNews(t *testing.T) {
 	}
 }
 
+// The visitor's cookie comes along from the bank, which is another site (S19): without it the page would be
+// the plain one.
 func TestB19_TheNewsBeforeTheReturn(t *testing.T) {
 	needBrowser(t)
 	eachDatabase(t, func(t *testing.T, db database) {

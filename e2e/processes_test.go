@@ -314,13 +314,13 @@ func TestProductionHasNothingOfTheDemo(t *testing.T) {
 		shop := start(t, settings{
 			"MODE": "production", "DATA_DIR": db.dir, "DATABASE_URL": db.url,
 			"PSP_URL": "http://" + provider.addr, "SESSION_SECRET": strings.Repeat("secret ", 6),
-			"API_CONSUMERS": "acme=" + strings.Repeat("acme", 10),
+			"API_CONSUMERS": "acme=" + strings.Repeat("acme", 10), "WEBHOOK_SECRET": "whsec_" + strings.Repeat("c2VjcmV0", 4),
 		})
 		base := "http://" + shop.addr
 		if strings.Contains(shop.out.String(), "ailbox") {
 			t.Errorf("the banner speaks of a mailbox:\n%s", shop.out)
 		}
-		for _, path := range []string{"/mailbox", "/psp/v1/charges?reference=x"} {
+		for _, path := range []string{"/mailbox", "/psp/v1/charges?reference=x", "/testbank/ch_x?s=x"} {
 			if status, _ := get(t, base+path); status != http.StatusNotFound {
 				t.Errorf("%s answers %d, want 404", path, status)
 			}

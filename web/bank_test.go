@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"regexp"
 	"strings"
@@ -81,6 +82,22 @@ func TestTheWayBackLeadsNowhereElse(t *testing.T) {
 		b.want(200, "/checkout/")
 		if strings.Contains(b.last.body, "evil") {
 			t.Errorf("%s is on the page", query)
+		}
+	}
+}
+
+// TestTheWayBackIgnoresTheHost is S42 for these pages: a request chooses no part of where they lead.
+func TestTheWayBackIgnoresTheHost(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.toBank("/nl", "ideal")
+	for _, prefix := range []string{"", "/nl"} {
+		r, w := httptest.NewRequest(http.MethodGet, prefix+"/return/"+b.payment(1), nil), httptest.NewRecorder()
+		r.Host = "evil.test"
+		r.Header.Set("X-Forwarded-Host", "evil.test")
+		b.router.ServeHTTP(w, r)
+		if to := w.Header().Get("Location"); strings.Contains(to+w.Body.String(), "evil") || (to != "" && !strings.HasPrefix(to, "/nl/return/")) {
+			t.Errorf("%s: %d to %q", prefix, w.Code, to)
 		}
 	}
 }
