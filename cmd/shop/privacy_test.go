@@ -224,6 +224,9 @@ func TestPersonalDataIsWhereTheBusinessNeedsItAndNowhereElse(t *testing.T) {
 		v.overTheAPI()
 		v.onThePages(a)
 		metrics := send(v.h, "GET", "/metrics", "").Body.String()
+		if !strings.Contains(metrics, `jobs{state="waiting"}`) {
+			t.Error("the metrics do not count the jobs")
+		}
 		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 		defer cancel()
 		if err := a.jobs.Stop(ctx); err != nil {
