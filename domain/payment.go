@@ -198,13 +198,19 @@ func (m PaymentMethod) validate(prefix string, v *validation) {
 	}
 }
 
+// isToken refuses digits alone: they would be the card's number, which must not be kept anywhere.
 func isToken(s string) bool {
+	letters := 0
 	for _, c := range []byte(s) {
-		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '_' {
+		switch {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z':
+			letters++
+		case c >= '0' && c <= '9', c == '_':
+		default:
 			return false
 		}
 	}
-	return s != "" && len(s) <= 100
+	return letters > 0 && len(s) <= 100
 }
 
 // PaymentDraft asks to pay an order.

@@ -2,9 +2,11 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -95,5 +97,41 @@ func TestEveryLineOfARequestTellsWhoseItIs(t *testing.T) {
 	}
 	if got := strings.Join(outcomes, " "); got != "executed replayed mismatch malformed ignored" {
 		t.Errorf("outcomes: %s\n%s", got, book.String())
+	}
+}
+
+// TestNobodyWritesIntoTheLog covers S40: whatever comes in a key, a path or a name, a request is one line,
+// and its fields are those of the program.
+func TestNobodyWritesIntoTheLog(t *testing.T) {
+	t.Parallel()
+	for _, forged := range []string{"\n{\"level\":\"ERROR\",\"msg\":\"forged\"}", "\r\nlevel=ERROR msg=forged", "\x1b[2J\x1b[31mforged", `","level":"ERROR","msg":"forged`, "\u2028forged", "\xff\xfeforged"} {
+		var book bytes.Buffer
+		a := newTestApp(t, slog.New(slog.NewJSONHandler(&book, nil)))
+		h := a.handler()
+		book.Reset()
+		header := []string{"Authorization", "Bearer demo-alpha", "Content-Type", "application/json", "User-Agent", forged, "Retry-Attempt", forged,
+			"X-Request-Id", forged, "X-Forwarded-For", forged, "Idempotency-Key", (forged + strings.Repeat("k", 20))}
+		body := `{"email":"a@example.nl","message":"` + url.QueryEscape(forged) + `"}`
+		send(h, "POST", "/v1/contact-messages", body, header...)
+		send(h, "POST", "/v1/contact-messages", strings.Replace(body, "a@", "b@", 1), header...)
+		send(h, "GET", "/v1/orders/"+url.PathEscape(forged)+"?q="+url.QueryEscape(forged), "", header...)
+		send(h, "GET", "/"+url.PathEscape(forged), "", header...)
+		if err := a.registry.Drain(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		requests := 0
+		for line := range strings.Lines(book.String()) {
+			var fields struct{ Level, Msg string }
+			decoder := json.NewDecoder(strings.NewReader(line))
+			if err := decoder.Decode(&fields); err != nil || fields.Level == "ERROR" || fields.Msg == "forged" || strings.ContainsAny(line, "\x1b\r") {
+				t.Errorf("%q wrote %q: %v", forged, line, err)
+			}
+			if fields.Msg == "request" {
+				requests++
+			}
+		}
+		if requests != 4 {
+			t.Errorf("%q: %d lines of requests, want 4:\n%s", forged, requests, book.String())
+		}
 	}
 }

@@ -1,0 +1,16 @@
+package domain
+
+import "testing"
+
+// TestACardNumberIsNoToken covers S31: it would be stored and sent on.
+func TestACardNumberIsNoToken(t *testing.T) {
+	t.Parallel()
+	for token, ok := range map[string]bool{
+		"tok_ok": true, "tok_1": true, "a": true, "4111111111111111": false, "4111_1111_1111_1111": false, "4111 1111": false,
+		"4111-1111": false, "": false, "_": false, "123": false, "tok ok": false, "tok\nok": false,
+	} {
+		if err := (PaymentMethod{Type: "card", Token: token}).Validate(); (err == nil) != ok {
+			t.Errorf("token %q: %v", token, err)
+		}
+	}
+}
