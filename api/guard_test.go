@@ -60,8 +60,8 @@ func TestEveryOperationIsInTheSuite(t *testing.T) {
 	}
 }
 
-// TestEveryRouteWithAnIDHidesWhatIsNotTheCallers covers S1 for routes to come: a new one fails here
-// until it is listed with something its id names, and what its owner gets.
+// TestEveryRouteWithAnIDHidesWhatIsNotTheCallers covers S1 and F16, for routes to come too: a new one
+// fails here until it is listed with something its id names, and what its owner gets.
 func TestEveryRouteWithAnIDHidesWhatIsNotTheCallers(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, d storetest.Database) {

@@ -3,8 +3,10 @@ package api_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -96,6 +98,54 @@ func TestATransportThatSendsAgainByItselfIsADuplicate(t *testing.T) {
 		}
 		if got := s.order(key, mugOrder); got.Body != body {
 			t.Errorf("the client has %s, a replay gives %s", body, got.Body)
+		}
+	})
+}
+
+// TestABatchThatIsStartedAgainDoublesNothing covers T30: a program sends a list, with keys made of what
+// is on it. It dies when the fourth order is made and not yet answered, and begins anew.
+func TestABatchThatIsStartedAgainDoublesNothing(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, d storetest.Database) {
+		var f faults
+		s := newShop(t, d, withPlan(f.plan))
+		batch := func(ctx context.Context, before func(i int)) (heard []answer) {
+			for i := range 6 {
+				before(i)
+				a, err := s.try(ctx, call{path: "/v1/orders", key: fmt.Sprintf("subscription:2026-11:%04d", i), body: mugOrder})
+				if err != nil {
+					break
+				}
+				heard = append(heard, a)
+			}
+			return heard
+		}
+		ctx, die := context.WithCancel(t.Context())
+		defer die()
+		first := batch(ctx, func(i int) {
+			if i == 3 {
+				f.once("after_finish", func(run context.Context, _ string) error {
+					die()
+					<-clientLeft(run)
+					return nil
+				})
+			}
+		})
+		second := batch(t.Context(), func(int) {})
+		if len(first) != 3 || len(second) != 6 {
+			t.Fatalf("%d answers before the end and %d after it, want 3 and 6", len(first), len(second))
+		}
+		for i, a := range second {
+			wantStatus(t, "second run", a, 201)
+			if got := a.Header.Get("Idempotent-Replayed"); got != strconv.FormatBool(i <= 3) {
+				t.Errorf("order %d of the second run: Idempotent-Replayed %s", i, got)
+			}
+		}
+		for i, a := range first {
+			wantReplay(t, "first and second run", a, second[i])
+		}
+		if got := s.count("SELECT count(*) FROM orders"); got != 6 {
+			t.Errorf("orders: got %d, want 6", got)
 		}
 	})
 }

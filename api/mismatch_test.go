@@ -76,7 +76,7 @@ func TestTheSameOrderWrittenDifferentlyIsTheSameOrder(t *testing.T) {
 	})
 }
 
-// TestTheSameKeyOfAnotherConsumerIsAnotherKey covers T52, S2 and S3.
+// TestTheSameKeyOfAnotherConsumerIsAnotherKey covers T52, S2, S3 and F19.
 func TestTheSameKeyOfAnotherConsumerIsAnotherKey(t *testing.T) {
 	t.Parallel()
 	eachSource(t, func(t *testing.T, s source) {
