@@ -42,6 +42,7 @@ type shop struct {
 	psp      *simulated.Server // the provider itself, unless it is shared
 	clock    *storetest.Clock
 	metrics  *prometheus.Registry
+	book     *logBook // what the engine logs, unless the test reads that itself
 }
 
 type shopOption func(*shopConfig)
@@ -68,13 +69,16 @@ func newShop(t *testing.T, d storetest.Database, options ...shopOption) *shop {
 		o(&cfg)
 	}
 	s := &shop{t: t, clock: cfg.clock, db: storetest.Seeded(t, d, cfg.clock.Now), provider: cfg.provider,
-		metrics: prometheus.NewRegistry()}
+		metrics: prometheus.NewRegistry(), book: &logBook{}}
 	if s.provider == "" {
 		s.psp, s.provider = startProvider(t, simulated.ServerConfig{Slow: 700 * time.Millisecond})
 	}
 	client, err := simulated.NewClient(simulated.ClientConfig{BaseURL: s.provider, AttemptTimeout: cfg.attempt})
 	must(t, err)
 	cfg.registry.DB = s.db
+	if cfg.registry.Log == nil {
+		cfg.registry.Log = s.book.logger()
+	}
 	s.registry, err = idempotent.NewRegistry(cfg.registry)
 	must(t, err)
 	s.jobs, err = jobs.New(t.Context(), jobs.Config{DB: s.db, ListenURL: d.URL})
@@ -91,7 +95,8 @@ func newShop(t *testing.T, d storetest.Database, options ...shopOption) *shop {
 	engine.Use(func(c *gin.Context) {
 		id := uuid.NewString()
 		c.Header("X-Request-Id", id)
-		ctx := idempotent.WithHints(c.Request.Context(), idempotent.Hints{RequestID: id, Retry: c.GetHeader("Retry-Attempt") != ""})
+		ctx := context.WithValue(c.Request.Context(), leftKey{}, c.Request.Context().Done())
+		ctx = idempotent.WithHints(ctx, idempotent.Hints{RequestID: id, Retry: c.GetHeader("Retry-Attempt") != ""})
 		if cfg.plan != nil {
 			ctx = fault.With(ctx, cfg.plan)
 		}
@@ -102,6 +107,11 @@ func newShop(t *testing.T, d storetest.Database, options ...shopOption) *shop {
 	t.Cleanup(s.server.Close)
 	return s
 }
+
+type leftKey struct{}
+
+// clientLeft is closed when the server has noticed that the client of a run is gone.
+func clientLeft(run context.Context) <-chan struct{} { return run.Value(leftKey{}).(<-chan struct{}) }
 
 func newSlowProvider(t *testing.T, slow time.Duration) string {
 	t.Helper()
@@ -192,12 +202,30 @@ func (s *shop) do(c call) answer {
 }
 
 func (s *shop) try(ctx context.Context, c call) (answer, error) {
+	req, err := s.request(ctx, c)
+	if err != nil {
+		return answer{}, err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return answer{}, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	body, err := io.ReadAll(resp.Body)
+	got := answer{resp.StatusCode, resp.Header, string(body)}
+	if err == nil {
+		s.asAgreed(exchange{req, c.body, got})
+	}
+	return got, err
+}
+
+func (s *shop) request(ctx context.Context, c call) (*http.Request, error) {
 	if c.method == "" {
 		c.method = http.MethodPost
 	}
 	req, err := http.NewRequestWithContext(ctx, c.method, s.server.URL+c.path, bytes.NewBufferString(c.body))
 	if err != nil {
-		return answer{}, err
+		return nil, err
 	}
 	if c.body != "" {
 		req.Header.Set("Content-Type", "application/json")
@@ -212,17 +240,7 @@ func (s *shop) try(ctx context.Context, c call) (answer, error) {
 	if c.key != "" {
 		req.Header.Add("Idempotency-Key", c.key)
 	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return answer{}, err
-	}
-	defer func() { _ = resp.Body.Close() }()
-	body, err := io.ReadAll(resp.Body)
-	got := answer{resp.StatusCode, resp.Header, string(body)}
-	if err == nil {
-		s.asAgreed(exchange{req, c.body, got})
-	}
-	return got, err
+	return req, nil
 }
 
 // asAgreed holds every exchange of the suite against the contract.

@@ -41,8 +41,8 @@ func TestEveryChangingRouteIsAnOperation(t *testing.T) {
 	}
 }
 
-// TestEveryOperationIsCalledTwice keeps the suite of twice_test.go complete.
-func TestEveryOperationIsCalledTwice(t *testing.T) {
+// TestEveryOperationIsInTheSuite: an example is all that the suite needs.
+func TestEveryOperationIsInTheSuite(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, storetest.SQLite(t))
 	covered := map[string]bool{}
@@ -60,8 +60,8 @@ func TestEveryOperationIsCalledTwice(t *testing.T) {
 	}
 }
 
-// TestEveryRouteWithAnIDHidesWhatIsNotTheCallers covers S1 for routes to come: a new one fails here
-// until it is listed with something its id names, and what its owner gets.
+// TestEveryRouteWithAnIDHidesWhatIsNotTheCallers covers S1 and F16, for routes to come too: a new one
+// fails here until it is listed with something its id names, and what its owner gets.
 func TestEveryRouteWithAnIDHidesWhatIsNotTheCallers(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, d storetest.Database) {

@@ -110,8 +110,8 @@ func approved(version int) map[string]any {
 	return map[string]any{"status": "succeeded", "captured": 4195, "version": version, "redirect_url": ""}
 }
 
-// TestEightDeliveriesOfOneEventHaveOneEffect covers T68, T69 and T70: at one moment, and by either of
-// two secrets.
+// TestEightDeliveriesOfOneEventHaveOneEffect covers T68, T69, T70 and F10: at one moment, and by either
+// of two secrets.
 func TestEightDeliveriesOfOneEventHaveOneEffect(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, d storetest.Database) {

@@ -3,11 +3,11 @@ package api_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
-	"net"
 	"net/http"
+	"strconv"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -54,7 +54,7 @@ func TestAPaymentSurvivesTheLossOfAnyAnswerOfTheDatabase(t *testing.T) {
 	d.Pool = 1
 	var f faults
 	s := newShop(t, d, withPlan(f.plan), withRegistry(noMemory))
-	for _, point := range paymentPoints {
+	for _, point := range []string{"before_reserve", "after_reserve", "before_charge", "after_charge", "before_finish", "after_finish"} {
 		id, number := s.newOrder()
 		request := call{path: "/v1/payments", key: newKey(), body: payBody(id, "tok_ok")}
 		f.once(point, func(context.Context, string) error { w.lose.Store(true); return nil })
@@ -102,60 +102,52 @@ func TestATransportThatSendsAgainByItselfIsADuplicate(t *testing.T) {
 	})
 }
 
-// TestAClientThatHangsUpAnywhereFindsItsAnswerLater covers T56, T03 and T06.
-func TestAClientThatHangsUpAnywhereFindsItsAnswerLater(t *testing.T) {
+// TestABatchThatIsStartedAgainDoublesNothing covers T30: a program sends a list, with keys made of what
+// is on it. It dies when the fourth order is made and not yet answered, and begins anew.
+func TestABatchThatIsStartedAgainDoublesNothing(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, d storetest.Database) {
 		var f faults
 		s := newShop(t, d, withPlan(f.plan))
-		id, number := "", ""
-		try := func(what string, leave func(c call)) {
-			id, number = s.newOrder()
-			c := call{path: "/v1/payments", key: newKey(), body: payBody(id, "tok_ok")}
-			leave(c)
-			final := s.untilFinal(c)
-			wantStatus(t, what, final, 201)
-			wantReplay(t, what, final, s.do(c))
-			s.paidOnce(id, number)
+		batch := func(ctx context.Context, before func(i int)) (heard []answer) {
+			for i := range 6 {
+				before(i)
+				a, err := s.try(ctx, call{path: "/v1/orders", key: fmt.Sprintf("subscription:2026-11:%04d", i), body: mugOrder})
+				if err != nil {
+					break
+				}
+				heard = append(heard, a)
+			}
+			return heard
 		}
-		for _, part := range []float64{0.1, 0.5, 0.9, 1} {
-			try("after a part of the request", func(c call) { s.sendPart(c, part) })
-		}
-		for _, point := range paymentPoints {
-			try("at "+point, func(c call) {
-				ctx, hangUp := context.WithCancel(t.Context())
-				defer hangUp()
-				var noticed atomic.Bool
-				f.once(point, func(run context.Context, _ string) error {
-					hangUp()
-					time.Sleep(20 * time.Millisecond) // let the server notice
-					noticed.Store(run.Err() != nil)
+		ctx, die := context.WithCancel(t.Context())
+		defer die()
+		first := batch(ctx, func(i int) {
+			if i == 3 {
+				f.once("after_finish", func(run context.Context, _ string) error {
+					die()
+					<-clientLeft(run)
 					return nil
 				})
-				if got, err := s.try(ctx, c); err == nil {
-					t.Errorf("at %s: the client was still there: %d", point, got.Status)
-				}
-				if noticed.Load() {
-					t.Errorf("at %s: the run ended with its client", point)
-				}
-			})
+			}
+		})
+		second := batch(t.Context(), func(int) {})
+		if len(first) != 3 || len(second) != 6 {
+			t.Fatalf("%d answers before the end and %d after it, want 3 and 6", len(first), len(second))
+		}
+		for i, a := range second {
+			wantStatus(t, "second run", a, 201)
+			if got := a.Header.Get("Idempotent-Replayed"); got != strconv.FormatBool(i <= 3) {
+				t.Errorf("order %d of the second run: Idempotent-Replayed %s", i, got)
+			}
+		}
+		for i, a := range first {
+			wantReplay(t, "first and second run", a, second[i])
+		}
+		if got := s.count("SELECT count(*) FROM orders"); got != 6 {
+			t.Errorf("orders: got %d, want 6", got)
 		}
 	})
-}
-
-// sendPart writes a part of a request and closes the connection.
-func (s *shop) sendPart(c call, part float64) {
-	s.t.Helper()
-	req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, s.server.URL+c.path, strings.NewReader(c.body))
-	must(s.t, err)
-	req.Header = http.Header{"Content-Type": {"application/json"}, "Authorization": {"Bearer demo-alpha"}, "Idempotency-Key": {c.key}}
-	var text bytes.Buffer
-	must(s.t, req.Write(&text))
-	conn, err := net.Dial("tcp", strings.TrimPrefix(s.server.URL, "http://")) //nolint:noctx // loopback
-	must(s.t, err)
-	_, err = conn.Write(text.Bytes()[:int(part*float64(text.Len()))])
-	must(s.t, err)
-	must(s.t, conn.Close())
 }
 
 // TestADatabaseThatIsDownStopsEverythingAndLosesNothing covers T60 and T57.

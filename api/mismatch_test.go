@@ -10,39 +10,6 @@ import (
 	"example.com/eenmaal/store/storetest"
 )
 
-// TestAKeyWithAnotherBodyIsRefusedWherever covers T49: the check is the same on the fast paths and on
-// the slow one, and the first answer stays what it was.
-func TestAKeyWithAnotherBodyIsRefusedWherever(t *testing.T) {
-	t.Parallel()
-	eachSource(t, func(t *testing.T, s source) {
-		request := call{path: "/v1/orders", key: newKey(), body: mugOrder}
-		first := s.do(request)
-		wantStatus(t, "order", first, 201)
-		s.only(request, "POST /v1/orders")
-		before := s.effects()
-
-		for _, other := range []string{
-			strings.Replace(mugOrder, `"quantity":2`, `"quantity":3`, 1),
-			strings.Replace(mugOrder, `"sku":"mug"`, `"sku":"vase"`, 1),
-			strings.Replace(mugOrder, "Damrak 1", "Damrak 2", 1),
-		} {
-			changed := request
-			changed.body = other
-			p := refusal(t, s.name, s.again(changed), 409, "idempotency_key_reused")
-			if p.SafeNewKey || p.Retryable {
-				t.Errorf("retryable %v, safe_new_key %v: neither is true", p.Retryable, p.SafeNewKey)
-			}
-			if p.Resource != first.Header.Get("Location") {
-				t.Errorf("resource %q, want the first request's order", p.Resource)
-			}
-		}
-		wantReplay(t, "the first request again", first, s.again(request))
-		if after := s.effects(); after != before {
-			t.Errorf("effects %v, then %v", before, after)
-		}
-	})
-}
-
 func TestAMismatchIsLoggedWithTheNamesOfTheFieldsAndNoValues(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, d storetest.Database) {
@@ -59,35 +26,6 @@ func TestAMismatchIsLoggedWithTheNamesOfTheFieldsAndNoValues(t *testing.T) {
 		}
 		if all := strings.Join(book.lines(""), ""); strings.Contains(all, "example.nl") || strings.Contains(all, key) {
 			t.Errorf("the log holds personal data or a whole key: %s", all)
-		}
-	})
-}
-
-func TestAKeyWithAnotherBodyIsRefusedWhileTheFirstStillRuns(t *testing.T) {
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, d storetest.Database) {
-		var f faults
-		var book logBook
-		s := newShop(t, d, withPlan(f.plan), withRegistry(idempotent.Config{Log: book.logger()}))
-		twin := newShop(t, d, withProvider(s.provider))
-		id, number := s.newOrder()
-		request := call{path: "/v1/payments", key: newKey(), body: payBody(id, "tok_ok")}
-		changed := request
-		changed.body = payBody(id, "tok_declined")
-
-		reached, release := f.hold(t, "before_charge")
-		first := s.inBackground(request)
-		await(t, "the first payment", reached)
-		refusal(t, "in the same process", s.do(changed), 409, "idempotency_key_reused")
-		refusal(t, "in another process", twin.do(changed), 409, "idempotency_key_reused")
-		release()
-		original := <-first
-		wantStatus(t, "first payment", original, 201)
-		refusal(t, "afterwards", s.do(changed), 409, "idempotency_key_reused")
-		wantReplay(t, "first payment again", original, twin.do(request))
-		s.paidOnce(id, number)
-		if lines := book.lines(`"differs_in":["method"]`); len(lines) != 2 {
-			t.Errorf("log: %q, want the two mismatches of this process", lines)
 		}
 	})
 }
@@ -138,7 +76,7 @@ func TestTheSameOrderWrittenDifferentlyIsTheSameOrder(t *testing.T) {
 	})
 }
 
-// TestTheSameKeyOfAnotherConsumerIsAnotherKey covers T52, S2 and S3.
+// TestTheSameKeyOfAnotherConsumerIsAnotherKey covers T52, S2, S3 and F19.
 func TestTheSameKeyOfAnotherConsumerIsAnotherKey(t *testing.T) {
 	t.Parallel()
 	eachSource(t, func(t *testing.T, s source) {

@@ -1,7 +1,14 @@
 package api_test
 
 import (
+	"bytes"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -145,6 +152,87 @@ func TestTwoPaymentsOfOneOrderAtOnceChargeOnce(t *testing.T) {
 			a.paidOnce(id, number)
 		}
 	})
+}
+
+// TestEveryCallThatMovesMoneyCarriesAKeyOfItsOwn covers T34: whatever is sent to the provider, by requests
+// and by jobs, carries a key that a repeat would carry again, and that nothing else carries.
+func TestEveryCallThatMovesMoneyCarriesAKeyOfItsOwn(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, d storetest.Database) {
+		wire := newProviderWire(t)
+		s := newShop(t, d, withProvider(wire.url), withRegistry(noMemory))
+		s.work()
+		for _, e := range examples {
+			c := e.request(s)
+			c.key = newKey()
+			wantStatus(t, e.pattern, s.do(c), e.status)
+		}
+		s.until("all money has moved", func() bool {
+			return s.count("SELECT count(*) FROM modifications WHERE status = 'pending'") == 0
+		})
+		owner := map[string]string{}
+		for _, kind := range []string{"charges", "captures", "voids", "refunds"} {
+			calls := wire.sent("/" + kind)
+			if len(calls) == 0 {
+				t.Errorf("no call to %s was seen", kind)
+			}
+			for _, c := range calls {
+				what := c.path + " " + c.body
+				if c.key == "" || owner[c.key] != "" && owner[c.key] != what {
+					t.Errorf("%s has the key %q, which is that of %s", what, c.key, owner[c.key])
+				}
+				owner[c.key] = what
+			}
+		}
+		if posts := len(wire.sent("")); posts != len(owner) {
+			t.Errorf("%d POSTs under %d keys", posts, len(owner))
+		}
+	})
+}
+
+// providerWire stands before a provider and remembers the POSTs that come by.
+type providerWire struct {
+	url   string
+	mu    sync.Mutex
+	posts []posted
+}
+
+type posted struct{ path, key, body string }
+
+func newProviderWire(t *testing.T) *providerWire {
+	t.Helper()
+	_, address := startProvider(t, simulated.ServerConfig{})
+	target, err := url.Parse(address)
+	must(t, err)
+	w, forward := &providerWire{}, httputil.NewSingleHostReverseProxy(target)
+	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		if r.Method != http.MethodGet {
+			w.mu.Lock()
+			w.posts = append(w.posts, posted{r.URL.Path, r.Header.Get("Idempotency-Key"), string(body)})
+			w.mu.Unlock()
+		}
+		forward.ServeHTTP(rw, r)
+	}))
+	t.Cleanup(server.Close)
+	w.url = server.URL
+	return w
+}
+
+// sent gives the POSTs whose path ends so.
+func (w *providerWire) sent(end string) (found []posted) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, p := range w.posts {
+		if strings.HasSuffix(p.path, end) {
+			found = append(found, p)
+		}
+	}
+	return found
 }
 
 // TestAnotherConsumersOrderIsNowhere covers S1.

@@ -126,8 +126,9 @@ func (s *shop) untilFinal(c call) answer {
 
 // faults is a plan that a test changes while its shop runs: each is met once.
 type faults struct {
-	mu sync.Mutex
-	at map[string]fault.Plan
+	mu     sync.Mutex
+	at     map[string]fault.Plan
+	passed []string // points, in the order in which runs came by
 }
 
 func (f *faults) once(point string, plan fault.Plan) {
@@ -141,6 +142,7 @@ func (f *faults) once(point string, plan fault.Plan) {
 
 func (f *faults) plan(ctx context.Context, point string) error {
 	f.mu.Lock()
+	f.passed = append(f.passed, point)
 	plan := f.at[point]
 	delete(f.at, point)
 	f.mu.Unlock()
@@ -148,6 +150,12 @@ func (f *faults) plan(ctx context.Context, point string) error {
 		return nil
 	}
 	return plan(ctx, point)
+}
+
+func (f *faults) clear() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.at = nil
 }
 
 // hold makes the next run stop at a point, whatever its context says, until release is called.
@@ -232,12 +240,17 @@ func eachSource(t *testing.T, test func(t *testing.T, s source), options ...shop
 	})
 }
 
-func newSource(t *testing.T, d storetest.Database, name string, options []shopOption) source {
-	if d.URL == "" {
-		d = storetest.SQLite(t)
-	} else {
-		d = storetest.Postgres(t)
+// fresh makes another empty database of the same kind.
+func fresh(t *testing.T, like storetest.Database) storetest.Database {
+	t.Helper()
+	if like.URL == "" {
+		return storetest.SQLite(t)
 	}
+	return storetest.Postgres(t)
+}
+
+func newSource(t *testing.T, d storetest.Database, name string, options []shopOption) source {
+	d = fresh(t, d)
 	src, cfg := source{name: name}, idempotent.Config{CacheBytes: -1}
 	switch name {
 	case "memory":

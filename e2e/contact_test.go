@@ -17,6 +17,7 @@ func (b *tab) writeMessage(text string) {
 
 var message = counts{messages: 1}
 
+// T17 and, without scripts, T19.
 func TestB37_DoubleClickSendsOneMessage(t *testing.T) {
 	needBrowser(t)
 	eachDatabase(t, func(t *testing.T, db database) {
@@ -74,6 +75,7 @@ func TestB38_AfterADeadlineTheMessageIsSentAgain(t *testing.T) {
 	})
 }
 
+// T19: no scripts, and the browser itself sends the form once more.
 func TestB38_ANativeFormIsSentAgainByReload(t *testing.T) {
 	needBrowser(t)
 	eachDatabase(t, func(t *testing.T, db database) {

@@ -141,7 +141,7 @@ func TestSecretsCanBeRotated(t *testing.T) {
 	}
 }
 
-// S25: without a real secret there is no reader.
+// S25 and F17: without a real secret there is no reader.
 func TestAReaderNeedsSecrets(t *testing.T) {
 	t.Parallel()
 	for name, secrets := range map[string][]string{
