@@ -4,6 +4,7 @@
 .PHONY: help run test lint gen build bench pictures up down
 
 GOLANGCI_LINT := v2.15.0
+MAILPIT := v1.33.1
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "%-10s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -14,7 +15,7 @@ run: ## the whole shop in one process, on SQLite; needs nothing but Go
 # The browser tests come last and alone: they measure what a person would see, and
 # compilers running beside them would slow that down. They run the binary, so the
 # race detector has nothing to look at in them.
-test: ## every test; installs Postgres, Redis and Chromium when missing
+test: .tools/mailpit ## every test; installs Postgres, Redis, Chromium and a mail server when missing
 	.ci/install-services
 	go run ./cmd/withservices -- sh -c 'go test -race -timeout 30m $(TESTFLAGS) $$(go list ./... | grep -v /e2e$$) && go test -timeout 40m $(TESTFLAGS) ./e2e'
 
@@ -42,8 +43,13 @@ up: ## two replicas, Postgres, Redis, provider, mailbox and metrics in Docker
 down: ## remove all that, data included
 	docker compose down --volumes
 
-# Not in go.mod: the linter's hundreds of modules are not the shop's. One more
-# try, because the download is the one thing here that fails by chance.
+# Not in go.mod: the hundreds of modules of a linter and a mail server are not the
+# shop's. One more try, because the download is the one thing here that fails by
+# chance.
 .tools/golangci-lint:
 	GOBIN=$(CURDIR)/.tools go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_LINT) || \
 	GOBIN=$(CURDIR)/.tools go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_LINT)
+
+.tools/mailpit:
+	GOBIN=$(CURDIR)/.tools go install github.com/axllent/mailpit@$(MAILPIT) || \
+	GOBIN=$(CURDIR)/.tools go install github.com/axllent/mailpit@$(MAILPIT)

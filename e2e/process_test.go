@@ -56,9 +56,21 @@ func command(args []string, env settings) *exec.Cmd {
 	return cmd
 }
 
-// startProcess starts the binary on a free port, unless env names an address, and waits until it is
-// ready.
+// startProcess launches the binary and waits until it is ready.
 func startProcess(args []string, env settings) (*process, error) {
+	p, err := launch(args, env)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.awaitReady(); err != nil {
+		p.kill()
+		return nil, fmt.Errorf("%w; it printed:\n%s", err, p.out)
+	}
+	return p, nil
+}
+
+// launch starts the binary, on a free port unless env names an address.
+func launch(args []string, env settings) (*process, error) {
 	p := &process{addr: env["ADDR"], out: &output{}, gone: make(chan struct{})}
 	if p.addr == "" {
 		p.addr = freeAddress()
@@ -76,10 +88,6 @@ func startProcess(args []string, env settings) (*process, error) {
 		defer close(p.gone)
 		_ = p.cmd.Wait() // the state is in ProcessState
 	}()
-	if err := p.awaitReady(); err != nil {
-		p.kill()
-		return nil, fmt.Errorf("%w; it printed:\n%s", err, p.out)
-	}
 	return p, nil
 }
 

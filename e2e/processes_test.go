@@ -73,7 +73,12 @@ func newKey() string {
 // order places an order and gives its id and number.
 func (c client) order(key string) (id, number string) {
 	c.t.Helper()
-	got := c.postUntilFinal("/v1/orders", key, `{"email":"sanne@example.nl","name":"Sanne de Vries",
+	return c.orderFor("sanne@example.nl", key)
+}
+
+func (c client) orderFor(email, key string) (id, number string) {
+	c.t.Helper()
+	got := c.postUntilFinal("/v1/orders", key, `{"email":"`+email+`","name":"Sanne de Vries",
 		"address":{"line1":"Keizersgracht 1","postal_code":"1015 CJ","city":"Amsterdam","country":"NL"},
 		"items":[{"sku":"mug","quantity":1}],"language":"en"}`)
 	var order struct{ ID, Number string }

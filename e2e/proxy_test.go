@@ -34,6 +34,7 @@ type post struct {
 	body  string
 	retry string // the header in which a program counts its tries
 	key   string // of the header
+	event string // the webhook-id
 }
 
 // fault is what happens to POSTs whose path ends in suffix.
@@ -98,7 +99,8 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (p *proxy) record(r *http.Request, body string) func(*proxy, http.ResponseWriter, *http.Request) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.posts = append(p.posts, post{path: r.URL.Path, body: body, retry: r.Header.Get("Retry-Attempt"), key: r.Header.Get("Idempotency-Key")})
+	p.posts = append(p.posts, post{path: r.URL.Path, body: body, retry: r.Header.Get("Retry-Attempt"), key: r.Header.Get("Idempotency-Key"),
+		event: r.Header.Get("webhook-id")})
 	for _, f := range p.faults {
 		if f.times != 0 && strings.HasSuffix(r.URL.Path, f.suffix) {
 			f.times--
@@ -168,11 +170,50 @@ func holdAnswer(d time.Duration) func(*proxy, http.ResponseWriter, *http.Request
 		recorded := httptest.NewRecorder()
 		p.forward.ServeHTTP(recorded, r)
 		time.Sleep(d)
-		for name, values := range recorded.Header() {
-			w.Header()[name] = values
-		}
-		w.WriteHeader(recorded.Code)
-		_, _ = w.Write(recorded.Body.Bytes()) // the client may have gone
+		pass(w, recorded)
+	}
+}
+
+// pass gives an answer that was held on to the client, which may have gone.
+func pass(w http.ResponseWriter, recorded *httptest.ResponseRecorder) {
+	for name, values := range recorded.Header() {
+		w.Header()[name] = values
+	}
+	w.WriteHeader(recorded.Code)
+	_, _ = w.Write(recorded.Body.Bytes())
+}
+
+// holder keeps clients waiting until they are released, give up or are no more.
+type holder struct {
+	now     atomic.Int32  // how many wait
+	release chan struct{} // closed to let them go on; nil means never
+}
+
+// wait reports whether to go on; gone says that nobody waits any more.
+func (h *holder) wait(gone <-chan struct{}) bool {
+	h.now.Add(1)
+	defer h.now.Add(-1)
+	select {
+	case <-h.release:
+		return true
+	case <-gone:
+		return false
+	}
+}
+
+// request holds a request before the server hears of it.
+func (h *holder) request(p *proxy, w http.ResponseWriter, r *http.Request) {
+	if h.wait(r.Context().Done()) {
+		p.forward.ServeHTTP(w, r)
+	}
+}
+
+// answer lets the server do its work and holds what it says of it.
+func (h *holder) answer(p *proxy, w http.ResponseWriter, r *http.Request) {
+	recorded := httptest.NewRecorder()
+	p.forward.ServeHTTP(recorded, r)
+	if h.wait(r.Context().Done()) {
+		pass(w, recorded)
 	}
 }
 

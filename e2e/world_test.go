@@ -17,6 +17,7 @@ import (
 type world struct {
 	t     *testing.T
 	db    database
+	args  []string // which part of the program the shop is; empty means all of it
 	env   settings
 	shop  *process
 	front *proxy // between browsers and the shop
@@ -56,9 +57,11 @@ func newWorldWithBank(t *testing.T, db database) *world {
 func openWorld(w *world, addr string) *world {
 	w.t.Helper()
 	w.bank = newProxy(w.t, w.psp.addr)
-	w.env = settings{
+	env := settings{
 		"ADDR": addr, "BASE_URL": w.front.url, "DATA_DIR": w.db.dir, "DATABASE_URL": w.db.url, "PSP_URL": w.bank.url,
 	}
+	maps.Copy(env, w.env)
+	w.env = env
 	if w.pages != "" {
 		w.env["PSP_PUBLIC_URL"] = w.pages
 	}
@@ -78,7 +81,7 @@ func (w *world) startAnother(more settings) *process {
 	w.t.Helper()
 	env := maps.Clone(w.env)
 	maps.Copy(env, more)
-	p, err := startProcess(nil, env)
+	p, err := startProcess(w.args, env)
 	if err != nil {
 		w.t.Fatal(err)
 	}

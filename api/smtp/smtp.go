@@ -53,7 +53,7 @@ func New(address, from string) (*Mailer, error) {
 }
 
 // Send hands one mail over. The Message-ID is the mail's own and the date that of its making, so a
-// second try is the same mail.
+// second try is the same mail. With an error the server may have it all the same.
 func (m *Mailer) Send(ctx context.Context, one domain.Mail) error {
 	msg := mail.NewMsg()
 	if err := msg.From(m.from); err != nil {
@@ -66,5 +66,26 @@ func (m *Mailer) Send(ctx context.Context, one domain.Mail) error {
 	msg.SetMessageIDWithValue(one.MessageID)
 	msg.SetDateWithValue(one.CreatedAt)
 	msg.SetBodyString(mail.TypeTextPlain, one.Text)
-	return m.client.DialAndSendWithContext(ctx, msg)
+	return m.converse(ctx, msg)
+}
+
+// converse sends until the server has the mail or ctx ends. go-mail heeds a context only while it
+// connects, so what still waits then is left to its own time limits.
+func (m *Mailer) converse(ctx context.Context, msg *mail.Msg) error {
+	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
+	defer cancel()
+	ended := make(chan error, 1)
+	go func() {
+		err := m.client.DialAndSendWithContext(ctx, msg)
+		if msg.IsDelivered() {
+			err = nil // only the goodbye went wrong
+		}
+		ended <- err
+	}()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+		return fmt.Errorf("the conversation with the mail server was cut short: %w", ctx.Err())
+	}
 }

@@ -1,11 +1,12 @@
-// Command withservices runs another command with a Postgres and a Redis of its
-// own beside it:
+// Command withservices runs another command with a Postgres, a Redis and a mail
+// server of its own beside it:
 //
 //	go run ./cmd/withservices -- go test ./...
 //
-// The command finds them in TEST_POSTGRES_URL and TEST_REDIS_URL. It also gets
-// EENMAAL_TEST_ALL=1, which forbids tests to skip for lack of a service. Both
-// services are gone when the command ends, and its exit status is ours.
+// The command finds them in TEST_POSTGRES_URL, TEST_REDIS_URL, TEST_SMTP_URL and,
+// for what the mail server took, TEST_INBOX_URL. It also gets EENMAAL_TEST_ALL=1,
+// which forbids tests to skip for lack of a service. All services are gone when
+// the command ends, and its exit status is ours.
 package main
 
 import (
@@ -53,6 +54,17 @@ func run(args []string) (status int, err error) {
 		return 1, err
 	}
 	defer redis.Stop()
+	mail, err := throwaway.Mailpit("", throwaway.Options{})
+	switch {
+	case errors.Is(err, throwaway.ErrNotInstalled):
+		// Few tests send mail, and those fail.
+		fmt.Fprintln(os.Stderr, "withservices: no mail server:", err)
+		mail = &throwaway.Server{}
+	case err != nil:
+		return 1, err
+	default:
+		defer mail.Stop()
+	}
 
 	//nolint:noctx // ended by the signals we pass on, not by a context
 	cmd := exec.Command(args[0], args[1:]...)
@@ -60,6 +72,8 @@ func run(args []string) (status int, err error) {
 	cmd.Env = append(os.Environ(),
 		"TEST_POSTGRES_URL="+postgres.URL,
 		"TEST_REDIS_URL="+redis.URL,
+		"TEST_SMTP_URL="+mail.URL,
+		"TEST_INBOX_URL="+mail.Inbox,
 		"EENMAAL_TEST_ALL=1",
 	)
 	if err := cmd.Start(); err != nil {

@@ -57,7 +57,7 @@ func Postgres(dir string, o Options) (*Server, error) {
 }
 
 func findPostgres(program string) (string, error) {
-	return find(program, "postgresql",
+	return find(program, "apt-get install postgresql",
 		"/usr/lib/postgresql/*/bin",          // Debian, Ubuntu
 		"/usr/pgsql-*/bin",                   // Red Hat
 		"/opt/homebrew/opt/postgresql@*/bin", // macOS; not linked into PATH

@@ -12,7 +12,7 @@ import (
 // Redis starts a new, empty Redis. Its files go into a new folder inside dir;
 // an empty dir means memory or the temporary folder, as for Postgres.
 func Redis(dir string, o Options) (*Server, error) {
-	server, err := find("redis-server", "redis-server")
+	server, err := find("redis-server", "apt-get install redis-server")
 	if err != nil {
 		return nil, err
 	}

@@ -1,5 +1,5 @@
-// Package throwaway starts a private Postgres or Redis for a test or a
-// benchmark, and lets it die in every way a real one can: stopped, killed,
+// Package throwaway starts a private Postgres, Redis or mail server for a test
+// or a benchmark, and lets it die in every way a real one can: stopped, killed,
 // frozen, started again.
 //
 // A server listens on 127.0.0.1 only, keeps all its files in one folder that
@@ -46,8 +46,9 @@ type Options struct {
 
 // Server is one running server. Its methods may be called from any goroutine.
 type Server struct {
-	URL  string // for clients
-	Port int
+	URL   string // for clients
+	Inbox string // of a mail server: where what it took is read
+	Port  int
 
 	name    string   // in errors: "postgres"
 	dir     string   // everything the server writes; removed by Stop
@@ -256,8 +257,8 @@ func plainEnv() []string {
 }
 
 // find looks for a program in PATH and then in the folders given, newest
-// version first.
-func find(program, debianPackage string, folders ...string) (string, error) {
+// version first. install is the command that would bring it.
+func find(program, install string, folders ...string) (string, error) {
 	if path, err := exec.LookPath(program); err == nil {
 		return filepath.Abs(path)
 	}
@@ -267,10 +268,10 @@ func find(program, debianPackage string, folders ...string) (string, error) {
 			return cmp.Or(len(a)-len(b), strings.Compare(a, b))
 		})
 		if len(matches) > 0 {
-			return matches[len(matches)-1], nil
+			return filepath.Abs(matches[len(matches)-1])
 		}
 	}
-	return "", fmt.Errorf("%s is %w: apt-get install %s", program, ErrNotInstalled, debianPackage)
+	return "", fmt.Errorf("%s is %w: %s", program, ErrNotInstalled, install)
 }
 
 // freePort picks a port nobody listens on, outside the range the kernel takes

@@ -47,6 +47,14 @@ func startRedis(t *testing.T, o Options) *Server {
 	return s
 }
 
+func startMailpit(t *testing.T, o Options) *Server {
+	t.Helper()
+	s, err := Mailpit("", o)
+	need(t, err)
+	t.Cleanup(s.Stop)
+	return s
+}
+
 func TestPostgresAnswersAndStopLeavesNothing(t *testing.T) {
 	t.Parallel()
 	s := startPostgres(t, Options{})
@@ -98,6 +106,21 @@ func TestRedisFreezesAndThaws(t *testing.T) {
 	wantGone(t, s, pids)
 }
 
+func TestMailpitAnswersAtBothDoorsAndStopLeavesNothing(t *testing.T) {
+	t.Parallel()
+	s := startMailpit(t, Options{})
+	greeting := make([]byte, 4)
+	if _, err := io.ReadFull(dial(t, s.Port), greeting); err != nil || string(greeting) != "220 " {
+		t.Errorf("it greets with %q, %v", greeting, err)
+	}
+	if !mailpitReady(s) {
+		t.Error("it is not ready")
+	}
+	pids := s.PIDs()
+	s.Stop()
+	wantGone(t, s, pids)
+}
+
 func TestRedisKeepsItsPortAndIfDurableItsData(t *testing.T) {
 	t.Parallel()
 	for durable, want := range map[bool]string{true: "$2", false: "$-1"} { // two bytes; nil
@@ -133,9 +156,9 @@ func TestStartErrorCarriesTheServersOwnWords(t *testing.T) {
 	}
 }
 
-func TestMissingProgramNamesThePackage(t *testing.T) {
+func TestMissingProgramTellsHowToGetIt(t *testing.T) {
 	t.Parallel()
-	_, err := find("no-such-server", "some-package")
+	_, err := find("no-such-server", "apt-get install some-package")
 	if !errors.Is(err, ErrNotInstalled) || !strings.Contains(err.Error(), "apt-get install some-package") {
 		t.Errorf("error = %v", err)
 	}
