@@ -21,7 +21,7 @@ type contract struct {
 	root     place
 	compiler *jsonschema.Compiler
 
-	routes   []route
+	routes []route
 
 	mu      sync.Mutex
 	schemas map[string]*jsonschema.Schema // by their place

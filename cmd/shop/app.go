@@ -245,7 +245,14 @@ func (a *app) banner(w io.Writer, p parts) {
 
 // short writes whole hours as 72h and not as 72h0m0s.
 func short(d time.Duration) string {
-	return strings.TrimSuffix(strings.TrimSuffix(d.String(), "0s"), "0m")
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
 }
 
 // localProvider is the simulated provider inside this process, on a socket of its own.
