@@ -121,3 +121,21 @@ func TestOneRequestIsNeverTakenForTwo(t *testing.T) {
 		t.Errorf("%d answers, %v: %s", n, err, rest)
 	}
 }
+
+// TestAnAddressTakesItsOwnMethodsAlone covers S29 and S46.
+func TestAnAddressTakesItsOwnMethodsAlone(t *testing.T) {
+	t.Parallel()
+	h := newTestApp(t, slog.New(slog.DiscardHandler)).handler()
+	for path, foreign := range map[string][]string{
+		"/v1/webhooks/simulated": {"GET", "HEAD", "PUT", "PATCH", "DELETE", "TRACE"},
+		"/v1/orders":             {"GET", "PUT", "DELETE", "TRACE"},
+		"/v1/payments":           {"GET", "PATCH", "TRACE"},
+		"/healthz":               {"POST", "TRACE"},
+	} {
+		for _, method := range foreign {
+			if got := send(h, method, path, ""); got.Code != http.StatusMethodNotAllowed || got.Header().Get("Allow") == "" {
+				t.Errorf("%s %s: got %d, Allow %q", method, path, got.Code, got.Header().Get("Allow"))
+			}
+		}
+	}
+}
