@@ -11,13 +11,13 @@ import (
 	"example.com/eenmaal/store/storetest"
 )
 
-// change gives the example order with one piece of its text replaced.
 // noMemory makes every repeat go past the memory of the process.
 var noMemory = idempotent.Config{CacheBytes: -1}
 
+// change gives the example order with one piece of its text replaced.
 func change(from, to string) string { return strings.Replace(mugOrder, from, to, 1) }
 
-// badOrders are bodies that are no order, and what they are told. Covers S10, S11, S12, S44, F5 and F6.
+// badOrders are bodies that are no order, and what they are told.
 var badOrders = []struct {
 	name, body, code, field string
 	status                  int
@@ -60,6 +60,7 @@ var badOrders = []struct {
 	{"a line break in the mail address", change("sanne@", `sanne\r\nBcc: x@`), "validation_failed", "email", 422},
 }
 
+// TestABodyThatIsNoOrderIsNamedAndLeavesItsKeyFree covers S10, S11, S12, S44, F5 and F6.
 func TestABodyThatIsNoOrderIsNamedAndLeavesItsKeyFree(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, d storetest.Database) {
