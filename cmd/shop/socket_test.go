@@ -141,7 +141,7 @@ func TestAmbiguousFramingSmugglesNothing(t *testing.T) {
 	}
 }
 
-// TestMethodsThatNobodyNeeds covers S46.
+// TestMethodsThatNobodyNeeds covers S46, and S29 for methods.
 func TestMethodsThatNobodyNeeds(t *testing.T) {
 	t.Parallel()
 	h := newTestApp(t, slog.New(slog.DiscardHandler)).handler()
@@ -150,6 +150,7 @@ func TestMethodsThatNobodyNeeds(t *testing.T) {
 		status       int
 	}{
 		{"TRACE", "/", 405}, {"TRACE", "/v1/orders", 405}, {"CONNECT", "/v1/orders", 405}, {"PUT", "/v1/orders", 405}, {"DELETE", "/v1/orders", 405},
+		{"GET", "/v1/webhooks/simulated", 405}, {"HEAD", "/v1/webhooks/simulated", 405}, {"PUT", "/v1/webhooks/simulated", 405},
 		{"PROPFIND", "/", 405}, {"GET", "/static/", 404}, {"GET", "/static", 404}, {"GET", "/static/../go.mod", 404}, {"GET", "/.env", 404}, {"GET", "/.git/config", 404},
 	} {
 		w := send(h, c.method, c.path, "", "X-Secret", "echo")
