@@ -184,8 +184,16 @@ func TestEveryOperationKnowsItsLimits(t *testing.T) {
 // TestRefusalsOfTheirOwn are declared for one operation only.
 func TestRefusalsOfTheirOwn(t *testing.T) {
 	t.Parallel()
-	s := newShop(t, storetest.SQLite(t))
+	var f faults
+	s := newShop(t, storetest.SQLite(t), withPlan(f.plan))
 	order, _ := s.newOrder()
+	reached, release := f.hold(t, "before_charge")
+	paying := s.inBackground(call{path: "/v1/payments", key: newKey(), body: payBody(order, "tok_ok")})
+	await(t, "a payment that is under way", reached)
+	refusal(t, "cancel while it is", s.do(call{path: "/v1/orders/" + order + "/cancellations", key: newKey()}), 409, "payment_in_progress")
+	refusal(t, "pay while it is", s.pay(newKey(), order, "tok_ok"), 409, "another_payment_in_progress")
+	release()
+	wantStatus(t, "payment", <-paying, 201)
 	refusal(t, "an address without a street", s.do(call{method: "PATCH", path: "/v1/orders/" + order, key: newKey(),
 		body: `{"address":{"line1":"","postal_code":"1012 AB","city":"Amsterdam","country":"NL"}}`}), 422, "validation_failed")
 	payment, _ := s.newPayment("manual")
