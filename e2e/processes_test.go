@@ -283,8 +283,8 @@ func TestTheBannerTellsWhatRuns(t *testing.T) {
 			engine = "Postgres"
 		}
 		base := "http://" + shop.addr
-		eventually(t, 5*time.Second, func() string { return shop.out.String() }, func() bool { return strings.Contains(shop.out.String(), "/v1/products") })
-		for _, part := range []string{"mode demo", engine, "48h", "72h", "168h", "24h", base + "/\n", base + "/mailbox", base + "/v1/products"} {
+		eventually(t, 5*time.Second, func() string { return shop.out.String() }, func() bool { return strings.Contains(shop.out.String(), "/docs\n") })
+		for _, part := range []string{"mode demo", engine, "48h", "72h", "168h", "24h", base + "/\n", base + "/mailbox", base + "/docs"} {
 			if !strings.Contains(shop.out.String(), part) {
 				t.Errorf("%q is missing in:\n%s", part, shop.out)
 			}

@@ -240,7 +240,7 @@ func (a *app) banner(w io.Writer, p parts) {
 	if a.cfg.demo() {
 		fmt.Fprintf(w, "  Mailbox    %s/mailbox\n", a.cfg.BaseURL)
 	}
-	fmt.Fprintf(w, "  API        %s/v1/products\n\n", a.cfg.BaseURL)
+	fmt.Fprintf(w, "  API docs   %s/docs\n\n", a.cfg.BaseURL)
 }
 
 // short writes whole hours as 72h and not as 72h0m0s.
