@@ -9,15 +9,7 @@ import (
 
 func TestReadmeHasTheTableOfEndpoints(t *testing.T) {
 	t.Parallel()
-	cfg, err := LoadConfig(map[string]string{"DATA_DIR": t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err := newApp(t.Context(), cfg, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer a.close()
+	a := newTestApp(t, slog.New(slog.DiscardHandler))
 	readme, err := os.ReadFile("../../README.md")
 	if err != nil {
 		t.Fatal(err)

@@ -13,15 +13,7 @@ import (
 // TestTheProgramSweepsAndTellsSo: the job runs soon after the start, with a rule for every operation.
 func TestTheProgramSweepsAndTellsSo(t *testing.T) {
 	t.Parallel()
-	cfg, err := LoadConfig(map[string]string{"DATA_DIR": t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err := newApp(t.Context(), cfg, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer a.close()
+	a := newTestApp(t, slog.New(slog.DiscardHandler))
 	// An answer of long ago, under a key that does not tell its age.
 	if _, err := a.db.SQL().ExecContext(t.Context(), `INSERT INTO idempotency_keys (key, consumer_id, endpoint_id, created_at, lease_until,
 		done_at, state, status, attempt, request_id, fingerprint, fields, header, body, resource)

@@ -13,15 +13,7 @@ import (
 // calling it twice is safe, or the simulated provider's, which is another company's.
 func TestEveryMutatingRouteIsAccountedFor(t *testing.T) {
 	t.Parallel()
-	cfg, err := LoadConfig(map[string]string{"DATA_DIR": t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err := newApp(t.Context(), cfg, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer a.close()
+	a := newTestApp(t, slog.New(slog.DiscardHandler))
 	accounted := map[string]bool{"POST /v1/webhooks/:provider": true} // its key is the event's id
 	for _, o := range a.registry.Operations() {
 		accounted[o.Pattern] = true
