@@ -17,7 +17,13 @@ func (a *Amount) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 		*a = Amount(domain.EUR(0))
 		return json.UnmarshalDecode(d, &a.Amount)
 	}
-	return json.UnmarshalDecode(d, (*domain.Money)(a))
+	if err := json.UnmarshalDecode(d, (*domain.Money)(a)); err != nil {
+		return err
+	}
+	if *a == (Amount{}) {
+		a.Currency = "none" // it was given, so it is not the same as no amount
+	}
+	return nil
 }
 
 // validate checks an amount against the payment's currency.

@@ -186,7 +186,8 @@ func TestAmountsAreCheckedAndTheirTwoFormsAreOne(t *testing.T) {
 		}{
 			`{"amount":0}`: {422, "validation_failed"}, `{"amount":-5}`: {422, "validation_failed"},
 			`{"amount":{"amount":5,"currency":"USD"}}`: {422, "validation_failed"}, `{"amount":{"amount":5}}`: {422, "validation_failed"},
-			`{"amount":"5"}`: {400, "wrong_type"}, `{"amount":1.5}`: {400, "wrong_type"}, `{"amount":null}`: {400, "wrong_type"},
+			`{"amount":{"amount":0,"currency":""}}`: {422, "validation_failed"},
+			`{"amount":"5"}`:                        {400, "wrong_type"}, `{"amount":1.5}`: {400, "wrong_type"}, `{"amount":null}`: {400, "wrong_type"},
 			`{"amount":9223372036854775808}`: {400, "wrong_type"}, `{"amount":{"amount":5,"currency":"EUR","x":1}}`: {400, "unknown_field"},
 			`{"amount":4196}`: {422, "refund_exceeds_rest"},
 		} {

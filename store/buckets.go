@@ -17,18 +17,21 @@ type Buckets struct {
 // Buckets gives the token buckets in the same Redis.
 func (a *Answers) Buckets() *Buckets { return &Buckets{a, redis_rate.NewLimiter(a.client)} }
 
-// Take takes one token from the bucket of a name, which holds perMinute tokens and is filled in a
-// minute. wait is 0 when it got one, else how long it takes until there is one. An error says that
-// Redis gave no answer: the caller has to decide by itself.
-func (b *Buckets) Take(ctx context.Context, name string, perMinute int) (wait time.Duration, err error) {
+// Take takes at most n tokens from the bucket of a name, which holds perMinute tokens and is filled in
+// a minute, and gives how many it got. When it got none, wait is how long it takes until there is one.
+// An error says that Redis gave no answer: the caller has to decide by itself.
+func (b *Buckets) Take(ctx context.Context, name string, perMinute, n int) (got int, wait time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(ctx, b.answers.timeout)
 	defer cancel()
 	_, err = b.answers.breaker.Execute(func() (string, error) {
-		taken, err := b.limiter.Allow(ctx, "eenmaal:"+name, redis_rate.PerMinute(perMinute))
-		if err == nil && taken.Allowed == 0 {
+		taken, err := b.limiter.AllowAtMost(ctx, "eenmaal:"+name, redis_rate.PerMinute(perMinute), n)
+		if err != nil {
+			return "", err
+		}
+		if got = taken.Allowed; got == 0 {
 			wait = max(taken.RetryAfter, time.Millisecond)
 		}
-		return "", err
+		return "", nil
 	})
-	return wait, err
+	return got, wait, err
 }

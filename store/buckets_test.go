@@ -18,7 +18,7 @@ func TestABucketIsOneForAllReplicas(t *testing.T) {
 		defer func() { _ = answers.Close() }()
 		buckets := answers.Buckets()
 		for range 8 {
-			wait, err := buckets.Take(t.Context(), name, 10)
+			_, wait, err := buckets.Take(t.Context(), name, 10, 1)
 			must(t, err)
 			if wait == 0 {
 				through++
@@ -43,7 +43,7 @@ func TestBucketsWithoutRedisSaySoAtOnce(t *testing.T) {
 	redis.Freeze()
 	begin := time.Now()
 	for range 200 {
-		if _, err := buckets.Take(t.Context(), "x", 1000); err == nil {
+		if _, _, err := buckets.Take(t.Context(), "x", 1000, 1); err == nil {
 			t.Error("a frozen Redis gave a token")
 		}
 	}

@@ -10,10 +10,11 @@ import (
 	"example.com/eenmaal/domain"
 )
 
-// Shared is a set of token buckets that several processes take from. wait is 0 when a token was
-// taken; an error says that nobody knows.
+// Shared is a set of token buckets that several processes take from. Take takes at most n tokens and
+// tells how many it got; wait is how long it takes until there is one when it got none. An error says
+// that nobody knows.
 type Shared interface {
-	Take(ctx context.Context, name string, perMinute int) (wait time.Duration, err error)
+	Take(ctx context.Context, name string, perMinute, n int) (got int, wait time.Duration, err error)
 }
 
 // Rate lets every caller do something so many times a minute: all of them at once, or spread. A nil
@@ -23,6 +24,9 @@ type Shared interface {
 // a process asks its own first, which can only be fuller, and the shared ones when its own has a
 // token. So a flood that is refused here costs no round trip, and when Redis is in trouble the own
 // buckets go on as they are: every process then lets the whole rate through, and never everything.
+//
+// Shared tokens are fetched a tenth of a second's worth at a time, so that a busy caller pays one round
+// trip for many runs. Those that a process has fetched and not used are lost to the others.
 type Rate struct {
 	name      string
 	perMinute int
@@ -31,9 +35,16 @@ type Rate struct {
 	now       func() time.Time
 
 	mu      sync.Mutex
-	buckets map[string]*rate.Limiter
-	others  *rate.Limiter // for all who come while the map is full
+	buckets map[string]*bucket
+	others  *bucket // for all who come while the map is full
 	swept   time.Time
+}
+
+// bucket is what this process knows of one caller.
+type bucket struct {
+	*rate.Limiter
+	mu      sync.Mutex
+	fetched int // shared tokens that were not used yet
 }
 
 // maxBuckets bounds the callers that are told apart, which strangers can make at will.
@@ -59,7 +70,7 @@ func NewRate(o Options) *Rate {
 	if o.Refused == nil {
 		o.Refused = func() {}
 	}
-	r := &Rate{name: o.Name, perMinute: o.PerMinute, shared: o.Shared, refused: o.Refused, now: o.Now, buckets: map[string]*rate.Limiter{}}
+	r := &Rate{name: o.Name, perMinute: o.PerMinute, shared: o.Shared, refused: o.Refused, now: o.Now, buckets: map[string]*bucket{}}
 	r.others = r.newBucket()
 	return r
 }
@@ -69,11 +80,11 @@ func (r *Rate) Take(ctx context.Context, caller string) error {
 	if r == nil {
 		return nil
 	}
-	wait := r.takeOwn(caller)
+	now := r.now()
+	b := r.bucket(caller, now)
+	wait := b.takeOwn(now)
 	if wait == 0 && r.shared != nil {
-		if shared, err := r.shared.Take(ctx, r.name+":"+caller, r.perMinute); err == nil {
-			wait = shared
-		}
+		wait = r.takeShared(ctx, caller, b)
 	}
 	if wait == 0 {
 		return nil
@@ -84,16 +95,37 @@ func (r *Rate) Take(ctx context.Context, caller string) error {
 	return err
 }
 
-func (r *Rate) takeOwn(caller string) (wait time.Duration) {
-	now := r.now()
-	taken := r.bucket(caller, now).ReserveN(now, 1)
+func (b *bucket) takeOwn(now time.Time) (wait time.Duration) {
+	taken := b.ReserveN(now, 1)
 	if wait = taken.DelayFrom(now); wait > 0 {
 		taken.CancelAt(now)
 	}
 	return wait
 }
 
-func (r *Rate) bucket(caller string, now time.Time) *rate.Limiter {
+func (r *Rate) takeShared(ctx context.Context, caller string, b *bucket) (wait time.Duration) {
+	b.mu.Lock()
+	have := b.fetched > 0
+	if have {
+		b.fetched--
+	}
+	b.mu.Unlock()
+	if have {
+		return 0
+	}
+	got, wait, err := r.shared.Take(ctx, r.name+":"+caller, r.perMinute, max(1, r.perMinute/600))
+	if err != nil {
+		return 0
+	}
+	if got > 0 {
+		b.mu.Lock()
+		b.fetched += got - 1
+		b.mu.Unlock()
+	}
+	return wait
+}
+
+func (r *Rate) bucket(caller string, now time.Time) *bucket {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if b, ok := r.buckets[caller]; ok {
@@ -120,6 +152,6 @@ func (r *Rate) sweep(now time.Time) {
 	}
 }
 
-func (r *Rate) newBucket() *rate.Limiter {
-	return rate.NewLimiter(rate.Limit(float64(r.perMinute)/60), r.perMinute)
+func (r *Rate) newBucket() *bucket {
+	return &bucket{Limiter: rate.NewLimiter(rate.Limit(float64(r.perMinute)/60), r.perMinute)}
 }

@@ -98,18 +98,33 @@ type shared struct {
 	asked int
 }
 
-func (s *shared) Take(context.Context, string, int) (time.Duration, error) {
+func (s *shared) Take(_ context.Context, _ string, _, n int) (got int, wait time.Duration, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.asked++
 	if s.err != nil {
-		return 0, s.err
+		return 0, 0, s.err
 	}
 	if s.left == 0 {
-		return time.Second, nil
+		return 0, time.Second, nil
 	}
-	s.left--
-	return 0, nil
+	got = min(n, s.left)
+	s.left -= got
+	return got, 0, nil
+}
+
+// TestABusyCallerPaysOneRoundTripForManyRuns, and never gets more than there is.
+func TestABusyCallerPaysOneRoundTripForManyRuns(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1_800_000_000, 0)
+	both := &shared{left: 95}
+	r := limit.NewRate(limit.Options{PerMinute: 6000, Shared: both, Now: func() time.Time { return now }})
+	if got := passed(t, r, "a", 90); got != 90 || both.asked != 9 {
+		t.Errorf("%d passed with %d questions, want 90 with 9", got, both.asked)
+	}
+	if got := passed(t, r, "a", 90); got != 5 {
+		t.Errorf("%d more passed, want the 5 that were left", got)
+	}
 }
 
 // TestTheOwnBucketsGoOnWhenTheSharedOnesDoNotAnswer covers S36: Redis down means local, not open.
