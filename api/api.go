@@ -41,6 +41,7 @@ type Config struct {
 	Outbound      *outbound.Client // posts our events; the strict one when nil
 	RetryWindow   time.Duration    // for how long an event is sent again to who does not take it; 24 h when zero
 	DeliveryPause time.Duration    // after the first try; 5 s when zero
+	AskAfter      time.Duration    // how long the provider's news of a pending payment is waited for; 30 s when zero
 }
 
 // TTLs say how long after completion an answer is replayed.
@@ -81,6 +82,7 @@ type API struct {
 	outbound      *outbound.Client
 	retryWindow   time.Duration
 	deliveryPause time.Duration
+	askAfter      time.Duration
 }
 
 // New registers the operations and the jobs that go with them.
@@ -92,8 +94,9 @@ func New(ctx context.Context, cfg Config) (*API, error) {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	a := &API{db: cfg.DB, registry: cfg.Registry, provider: cfg.Provider, events: cfg.Events, jobs: cfg.Jobs, baseURL: cfg.BaseURL, limits: cfg.Limits, log: cfg.Log,
-		metrics: newMetrics(cfg.Metrics, cfg.Events), outbound: cfg.Outbound,
-		retryWindow: cmp.Or(cfg.RetryWindow, 24*time.Hour), deliveryPause: cmp.Or(cfg.DeliveryPause, 5*time.Second)}
+		metrics: newMetrics(cfg.Metrics, cfg.Events, cfg.DB), outbound: cfg.Outbound,
+		retryWindow: cmp.Or(cfg.RetryWindow, 24*time.Hour), deliveryPause: cmp.Or(cfg.DeliveryPause, 5*time.Second),
+		askAfter: cmp.Or(cfg.AskAfter, 30*time.Second)}
 	if a.outbound == nil {
 		a.outbound = outbound.New(outbound.Config{})
 	}
@@ -101,6 +104,8 @@ func New(ctx context.Context, cfg Config) (*API, error) {
 	a.jobs.Handle(jobs.ApplyEvent, jobs.Handler{Work: a.applyEvent, Pause: eventPause, Tries: maxEventTries})
 	a.jobs.Handle(jobs.PublishEvent, jobs.Handler{Work: a.publish})
 	a.jobs.Handle(jobs.Deliver, jobs.Handler{Work: a.deliver, Pause: a.pauseBefore, Tries: maxDeliveryTries})
+	a.jobs.Handle(jobs.AskProvider, jobs.Handler{Work: a.askProvider, Delay: a.askAfter})
+	a.jobs.Handle(jobs.Reconcile, jobs.Handler{Work: a.reconcileJob, Timeout: reconcileTimeout})
 	return a, a.register(ctx, cfg.Registry, cfg.TTL)
 }
 

@@ -11,7 +11,7 @@ import (
 
 // hear queues what the provider says of a payment's charge and everything that follows from it, and
 // gives the payment as it is then. The provider is heard in many ways, at any moment and in any order:
-// by the answer to a charge, by an event, by a capture or a refund. All of them come here, so that
+// by the answer to a charge, by an event, by a capture or a refund, by being asked. All of them come here, so that
 // whichever is first has the effect and the others find it done.
 //
 // pay must have been read in the same try: its revision guards the write. store.ErrStale at the commit
@@ -37,6 +37,9 @@ func (a *API) hear(ctx context.Context, tx *store.Tx, pay domain.Payment, charge
 	next.Revision++
 	if next.Status != pay.Status {
 		a.emit(tx, order.Consumer, "payment."+string(next.Status), next.ID, newPayment(next))
+		if next.Status == domain.PaymentPending {
+			a.jobs.Enqueue(tx, jobs.AskProvider, next.ID)
+		}
 	}
 	switch {
 	case unwanted:
@@ -48,6 +51,21 @@ func (a *API) hear(ctx context.Context, tx *store.Tx, pay domain.Payment, charge
 		a.emit(tx, order.Consumer, "order.paid", order.ID, newOrder(order))
 	}
 	return next, err
+}
+
+// hearOf lets our books hear a charge for which nobody waits, and reports whether they agree with it
+// then. Without a payment of ours it is an error of kind NotFound.
+func (a *API) hearOf(ctx context.Context, charge domain.Charge) (agrees bool, err error) {
+	err = a.commit(ctx, func(tx *store.Tx) error {
+		pay, err := a.db.PaymentByProviderKey(ctx, charge.Key)
+		if err != nil {
+			return err
+		}
+		next, err := a.hear(ctx, tx, pay, charge)
+		agrees = next.Agrees(charge)
+		return err
+	})
+	return agrees && err == nil, err
 }
 
 // giveBack queues the refund of money that nobody had to pay: the order was paid already, or

@@ -4,6 +4,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"example.com/eenmaal/domain"
+	"example.com/eenmaal/store"
 )
 
 // metrics of what comes in and goes out beside the keyed requests.
@@ -13,7 +14,7 @@ type metrics struct {
 	deliveryLag prometheus.Histogram
 }
 
-func newMetrics(registerer prometheus.Registerer, providers map[string]domain.EventReader) metrics {
+func newMetrics(registerer prometheus.Registerer, providers map[string]domain.EventReader, db *store.DB) metrics {
 	m := metrics{
 		events: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "webhook_events_total", Help: "Events of payment providers by what came of them."}, []string{"provider", "outcome"}),
@@ -24,7 +25,7 @@ func newMetrics(registerer prometheus.Registerer, providers map[string]domain.Ev
 			Buckets: []float64{.1, .5, 1, 5, 15, 60, 300, 1800, 7200, 21600, 86400}}),
 	}
 	if registerer != nil {
-		registerer.MustRegister(m.events, m.deliveries, m.deliveryLag)
+		registerer.MustRegister(m.events, m.deliveries, m.deliveryLag, newBooksMetric(db))
 	}
 	m.start(providers)
 	return m

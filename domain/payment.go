@@ -82,18 +82,30 @@ func (p Payment) Heard(c Charge) (next Payment, changed bool, err error) {
 		return p, false, ErrWrongCharge
 	}
 	next = p
-	next.Status, next.ChargeID, next.Version = c.paymentStatus(), c.ID, c.Version
+	next.Status, next.ChargeID, next.Version = p.statusBy(c), c.ID, c.Version
 	next.Captured, next.Refunded, next.RedirectURL = c.Captured, c.Refunded, ""
 	if next.Status == PaymentPending {
 		next.RedirectURL = c.RedirectURL
-	}
-	if p.Status == PaymentDuplicate && next.Status == PaymentPaid {
-		next.Status = PaymentDuplicate
 	}
 	if next.Status.rank() < p.Status.rank() || (p.Version > 0 && c.Version < p.Version) {
 		return p, false, nil
 	}
 	return next, next != p, nil
+}
+
+// Agrees reports whether the payment says of the money what the provider's charge says.
+func (p Payment) Agrees(c Charge) bool {
+	return p.Status == p.statusBy(c) && p.ChargeID == c.ID && p.Amount == c.Amount && p.Captured == c.Captured && p.Refunded == c.Refunded
+}
+
+// statusBy is the payment's status when the charge is all that counts. Whether the money is wanted is
+// not the provider's to know.
+func (p Payment) statusBy(c Charge) PaymentStatus {
+	status := c.paymentStatus()
+	if p.Status == PaymentDuplicate && status == PaymentPaid {
+		return PaymentDuplicate
+	}
+	return status
 }
 
 // Modification is one change of a charge that was made: a capture, a void or a refund. Pending ones

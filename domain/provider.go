@@ -78,6 +78,13 @@ type Modified struct {
 	Charge Charge
 }
 
+// ChargePage is a part of a provider's books. Next is the cursor of the next part, and empty after the
+// last one.
+type ChargePage struct {
+	Charges []Charge
+	Next    string
+}
+
 // PaymentProvider moves money. Implementations pass key to the provider on every try, so that any
 // number of calls with one key have at most one effect.
 type PaymentProvider interface {
@@ -87,8 +94,11 @@ type PaymentProvider interface {
 	// Find looks a charge up by the key it was made with. ErrNoCharge says that the provider knows
 	// none and never began one.
 	Find(ctx context.Context, key string, r ChargeRequest) (Charge, error)
-	// Get reads a charge by its id, as it is now.
+	// Get reads a charge by its id, as it is now. ErrNoCharge says that there is none.
 	Get(ctx context.Context, id string) (Charge, error)
+	// List reads a page of the charges that were made or last changed from from on and before to, in the
+	// order of that time, each as it is now. The first page has no cursor.
+	List(ctx context.Context, from, to time.Time, cursor string) (ChargePage, error)
 	// Modify captures, voids or refunds. An *Error of kind Refused is the provider's final no; every
 	// other error leaves the outcome unknown.
 	Modify(ctx context.Context, key string, r ModifyRequest) (Modified, error)

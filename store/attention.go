@@ -28,6 +28,13 @@ func (db *DB) Attention(ctx context.Context) ([]domain.Attention, error) {
 	return list, err
 }
 
+// Unsettled counts the things of a kind that a person still has to look at, of those that are asked for.
+func (db *DB) Unsettled(ctx context.Context, kind string, about []string) (int, error) {
+	var n int64
+	err := db.gorm.WithContext(ctx).Table("attention").Where("settled_at IS NULL AND kind = ? AND about IN ?", kind, about).Count(&n).Error
+	return int(n), err
+}
+
 // Flag queues a call for a person. What is flagged already stays as it is.
 func (tx *Tx) Flag(kind, about, note string) {
 	tx.queue(`INSERT INTO attention (id, kind, about, note, created_at) VALUES (?, ?, ?, ?, ?) ON CONFLICT (kind, about) DO NOTHING`,

@@ -20,6 +20,9 @@ type Swept struct {
 	TombstonesDeleted int64
 	DaysDropped       int64 // partitions of the key table
 	DaysKept          int64 // partitions that are old enough, but have an unfinished key or are in use
+	DeliveriesDeleted int64 // with EventsDeleted and InboxDeleted: what was told and heard long ago
+	EventsDeleted     int64
+	InboxDeleted      int64
 }
 
 // Sweep ends what is over its time: it wipes answers, and later deletes what is left of them. It
@@ -29,17 +32,19 @@ type Swept struct {
 // Its cost is that of what is over, however large the table is. An endpoint without a rule is treated
 // as the longest rule says.
 //
+// Events and what became of them are kept for newsAge.
+//
 // A key that tells its age belongs to three stretches of time. It can be new until it is one TTL old.
 // An hour later no such key can come any more, and the sweep walks past it, once: what is done is
 // wiped, and what is not goes on a list of stragglers. After two TTLs its whole day is deleted.
 func (db *DB) Sweep(ctx context.Context, rules []SweepRule) (Swept, error) {
 	s := &sweep{db: db, now: db.Now()}
 	if err := s.plan(ctx, rules); err != nil {
-		return Swept{}, fmt.Errorf("sweep keys: %w", err)
+		return Swept{}, fmt.Errorf("sweep: %w", err)
 	}
-	for _, step := range []func(context.Context) error{s.walk, s.stragglers, s.opaque, s.days} {
+	for _, step := range []func(context.Context) error{s.walk, s.stragglers, s.opaque, s.days, s.news} {
 		if err := step(ctx); err != nil {
-			return s.did, fmt.Errorf("sweep keys: %w", err)
+			return s.did, fmt.Errorf("sweep: %w", err)
 		}
 	}
 	return s.did, nil

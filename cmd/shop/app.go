@@ -98,6 +98,7 @@ func newApp(ctx context.Context, cfg Config, log *slog.Logger) (a *app, err erro
 	if err != nil {
 		return nil, err
 	}
+	a.api.ScheduleReconciliation()
 	a.web, err = web.New(web.Config{
 		Ops:    web.Ops{PlaceOrder: a.api.PlaceOrder, PayOrder: a.api.PayOrder, SubmitContact: a.api.SubmitContact},
 		Reader: a.db, Drafts: a.db, BaseURL: cfg.BaseURL, PaymentPages: cfg.PSPPublicURL, Demo: cfg.demo(), SessionSecret: []byte(cfg.SessionSecret),

@@ -189,7 +189,7 @@ func seriesIn(expr string) (names, labels []string) {
 }
 
 // TestTheDashboardAndTheRulesNameWhatThereIs: a renamed series would be an empty panel and an alert that
-// never comes. And the other way: what is measured of keys and events is shown.
+// never comes. And the other way: what is measured of keys, events and books is shown.
 func TestTheDashboardAndTheRulesNameWhatThereIs(t *testing.T) {
 	t.Parallel()
 	known, shown := series(t), map[string]bool{}
@@ -222,7 +222,7 @@ func TestTheDashboardAndTheRulesNameWhatThereIs(t *testing.T) {
 		check(r.Alert, r.Expr)
 	}
 	for name := range known {
-		for _, ours := range []string{"idem_", "webhook_", "limit_", "jobs"} {
+		for _, ours := range []string{"idem_", "webhook_", "limit_", "jobs", "reconcile_"} {
 			if strings.HasPrefix(name, ours) && !shown[name] {
 				t.Errorf("%s is measured and not on the dashboard", name)
 			}

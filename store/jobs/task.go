@@ -22,9 +22,11 @@ const (
 	ApplyEvent   Kind = "apply_event"   // an event in the inbox
 	PublishEvent Kind = "publish_event" // one of our own events
 	Deliver      Kind = "deliver_event" // its delivery to one endpoint
+	AskProvider  Kind = "ask_provider"  // a pending payment
+	Reconcile    Kind = "reconcile"     // no row: a stretch of time, made by Repeat
 )
 
-var kinds = []Kind{SendMail, Modify, ApplyEvent, PublishEvent, Deliver}
+var kinds = []Kind{SendMail, Modify, ApplyEvent, PublishEvent, Deliver, AskProvider, Reconcile}
 
 // Handler does the jobs of one kind.
 type Handler struct {
@@ -35,10 +37,18 @@ type Handler struct {
 	Pause func(try int) time.Duration
 	// Tries is how often a job is tried before it is given up; 25 when zero.
 	Tries int
+	// Delay is how long a job waits before its first try.
+	Delay time.Duration
+	// Timeout of one try; that of Queue when zero.
+	Timeout time.Duration
 }
 
 // ErrGiveUp in the chain of a handler's error says that no further try can help.
 var ErrGiveUp = errors.New("given up")
+
+// Again is a handler's error that is none: there is nothing to do yet, and the job runs again after the
+// pause. It does not count as a try.
+func Again(pause time.Duration) error { return river.JobSnooze(pause) }
 
 // Handle says how jobs of a kind are done. Call it before Start.
 func (q *Queue) Handle(kind Kind, h Handler) { q.handlers[kind] = h }
@@ -46,6 +56,9 @@ func (q *Queue) Handle(kind Kind, h Handler) { q.handlers[kind] = h }
 // Enqueue adds a job to the transaction: it runs after the commit, or never.
 func (q *Queue) Enqueue(tx *store.Tx, kind Kind, id string) {
 	opts := &river.InsertOpts{MaxAttempts: q.handlers[kind].Tries}
+	if delay := q.handlers[kind].Delay; delay > 0 {
+		opts.ScheduledAt = time.Now().Add(delay)
+	}
 	tx.Enqueue(river.InsertManyParams{Args: task{kind: kind, ID: id}, InsertOpts: opts}, q.insert)
 }
 
@@ -81,6 +94,10 @@ func (w *taskWorker) Work(ctx context.Context, job *river.Job[task]) error {
 		return river.JobCancel(err)
 	}
 	return err
+}
+
+func (w *taskWorker) Timeout(job *river.Job[task]) time.Duration {
+	return w.queue.handlers[Kind(job.Kind)].Timeout
 }
 
 func (w *taskWorker) NextRetry(job *river.Job[task]) time.Time {

@@ -75,6 +75,7 @@ func (s Suite) Run(t *testing.T) {
 			lostAnswerIsNotARefusal(t, c, card)
 		})
 	}
+	run("the books can be read by time", listsItsBooks)
 	s.runModifications(run)
 }
 

@@ -150,10 +150,11 @@ func (s *Server) wait(ctx context.Context, d time.Duration) bool {
 }
 
 func (s *Server) newEntry(key string, r chargeRequest, outcome domain.ChargeStatus) entry {
+	now := s.now().UTC().Truncate(time.Millisecond) // the precision of the ledger
 	e := entry{
 		charge: charge{
 			ID: newID("ch"), Reference: r.Reference, IdempotencyKey: key, Amount: r.Amount, Currency: r.Currency,
-			Status: string(outcome), Version: 1, CreatedAt: s.now().UTC().Truncate(time.Millisecond), // the precision of the ledger
+			Status: string(outcome), Version: 1, CreatedAt: now, UpdatedAt: now,
 		},
 		manual: r.Capture == captureManual,
 	}

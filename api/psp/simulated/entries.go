@@ -19,14 +19,14 @@ type entry struct {
 }
 
 const entryColumns = `id, reference, idempotency_key, amount, currency, status, captured, voided, refunded, version,
-	manual, redirect_url, return_url, page_token, created_at`
+	manual, redirect_url, return_url, page_token, created_at, updated_at`
 
 func scanEntry(row interface{ Scan(...any) error }) (entry, error) {
 	var e entry
-	var ms int64
+	var made, changed int64
 	err := row.Scan(&e.ID, &e.Reference, &e.IdempotencyKey, &e.Amount, &e.Currency, &e.Status, &e.Captured, &e.Voided,
-		&e.Refunded, &e.Version, &e.manual, &e.pageURL, &e.returnURL, &e.pageToken, &ms)
-	e.CreatedAt = time.UnixMilli(ms).UTC()
+		&e.Refunded, &e.Version, &e.manual, &e.pageURL, &e.returnURL, &e.pageToken, &made, &changed)
+	e.CreatedAt, e.UpdatedAt = time.UnixMilli(made).UTC(), time.UnixMilli(changed).UTC()
 	if e.is(domain.ChargePending) {
 		e.RedirectURL = e.pageURL
 	}
@@ -34,9 +34,9 @@ func scanEntry(row interface{ Scan(...any) error }) (entry, error) {
 }
 
 func insertEntry(ctx context.Context, tx *sql.Tx, e entry) error {
-	_, err := tx.ExecContext(ctx, `INSERT INTO charges (`+entryColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+	_, err := tx.ExecContext(ctx, `INSERT INTO charges (`+entryColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		e.ID, e.Reference, e.IdempotencyKey, e.Amount, e.Currency, e.Status, e.Captured, e.Voided,
-		e.Refunded, e.Version, e.manual, e.pageURL, e.returnURL, e.pageToken, e.CreatedAt.UnixMilli())
+		e.Refunded, e.Version, e.manual, e.pageURL, e.returnURL, e.pageToken, e.CreatedAt.UnixMilli(), e.UpdatedAt.UnixMilli())
 	return err
 }
 
@@ -49,11 +49,15 @@ func (l *ledger) entry(ctx context.Context, id string) (e entry, found bool, err
 	return e, err == nil, err
 }
 
-// charges lists by reference and key, oldest first; an empty filter matches everything. The list is
-// never nil.
+// charges lists by reference and key, oldest first; an empty filter matches everything.
 func (l *ledger) charges(ctx context.Context, reference, key string) ([]charge, error) {
 	where, args := chargesWhere(reference, key)
-	rows, err := l.db.QueryContext(ctx, `SELECT `+entryColumns+` FROM charges WHERE `+where+` ORDER BY seq`, args...)
+	return l.list(ctx, where+" ORDER BY seq", args...)
+}
+
+// list reads the charges of a condition and what follows it. The list is never nil.
+func (l *ledger) list(ctx context.Context, where string, args ...any) ([]charge, error) {
+	rows, err := l.db.QueryContext(ctx, `SELECT `+entryColumns+` FROM charges WHERE `+where, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -83,29 +87,29 @@ func chargesWhere(reference, key string) (where string, args []any) {
 
 // settle ends the wait of a pending charge. settled is false, and nothing is written, when it had
 // ended before.
-func settle(ctx context.Context, tx *sql.Tx, id string, outcome domain.ChargeStatus) (e entry, settled bool, err error) {
+func settle(ctx context.Context, tx *sql.Tx, id string, outcome domain.ChargeStatus, at time.Time) (e entry, settled bool, err error) {
 	return changed(tx.QueryRowContext(ctx, `
-		UPDATE charges SET version = version + 1, status = ?2, captured = CASE ?2 WHEN 'succeeded' THEN amount ELSE 0 END
-		WHERE id = ?1 AND status = 'pending' RETURNING `+entryColumns, id, outcome))
+		UPDATE charges SET version = version + 1, updated_at = ?3, status = ?2, captured = CASE ?2 WHEN 'succeeded' THEN amount ELSE 0 END
+		WHERE id = ?1 AND status = 'pending' RETURNING `+entryColumns, id, outcome, at.UnixMilli()))
 }
 
 // change takes a capture, void or refund out of what the charge has left for it. done is false, and
 // nothing is written, when that is less than amount. A void takes all that was not captured.
-func change(ctx context.Context, tx *sql.Tx, kind domain.ModificationKind, id string, amount int64) (e entry, done bool, err error) {
-	return changed(tx.QueryRowContext(ctx, changes[kind]+entryColumns, id, amount))
+func change(ctx context.Context, tx *sql.Tx, kind domain.ModificationKind, id string, amount int64, at time.Time) (e entry, done bool, err error) {
+	return changed(tx.QueryRowContext(ctx, changes[kind]+entryColumns, id, amount, at.UnixMilli()))
 }
 
 // changes are conditional updates: whoever comes second finds the condition false.
 var changes = map[domain.ModificationKind]string{
 	domain.Capture: `
-		UPDATE charges SET version = version + 1, captured = captured + ?2, status = 'succeeded'
+		UPDATE charges SET version = version + 1, updated_at = ?3, captured = captured + ?2, status = 'succeeded'
 		WHERE id = ?1 AND status IN ('authorized', 'succeeded') AND captured + voided + ?2 <= amount RETURNING `,
 	domain.Void: `
-		UPDATE charges SET version = version + 1, voided = amount - captured,
+		UPDATE charges SET version = version + 1, updated_at = ?3, voided = amount - captured,
 			status = CASE captured WHEN 0 THEN 'voided' ELSE status END
 		WHERE id = ?1 AND status IN ('authorized', 'succeeded') AND captured + voided < amount RETURNING `,
 	domain.Refund: `
-		UPDATE charges SET version = version + 1, refunded = refunded + ?2
+		UPDATE charges SET version = version + 1, updated_at = ?3, refunded = refunded + ?2
 		WHERE id = ?1 AND status = 'succeeded' AND refunded + ?2 <= captured RETURNING `,
 }
 

@@ -104,7 +104,7 @@ func (s *Server) settlePending(ctx context.Context, id string, how choice) (sett
 	var news event
 	err = s.ledger.write(ctx, func(tx *sql.Tx) error {
 		var after entry
-		if after, settled, err = settle(ctx, tx, id, how.outcome); err != nil || !settled {
+		if after, settled, err = settle(ctx, tx, id, how.outcome, s.now()); err != nil || !settled {
 			return err
 		}
 		news = eventOf("charge."+after.Status, after.charge, s.now())

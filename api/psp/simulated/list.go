@@ -5,14 +5,19 @@ import (
 	"net/http"
 )
 
-// getCharges lists charges by reference, by key or by both, oldest first.
+// getCharges lists charges by reference, by key or by both, oldest first; or, with from and to, by the
+// time of their last change.
 //
 // Asked by key, it first waits for a request with that key that is being handled. Without this,
 // "none" would be a lie while a slow charge is on its way into the ledger.
 func (s *Server) getCharges(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Query().Has("from") {
+		s.getPeriod(w, r)
+		return
+	}
 	reference, key := r.URL.Query().Get("reference"), r.URL.Query().Get("idempotency_key")
 	if reference == "" && key == "" {
-		refuse(http.StatusBadRequest, "filter_required", "Ask by reference or by idempotency_key.").writeTo(w)
+		refuse(http.StatusBadRequest, "filter_required", "Ask by reference, by idempotency_key or by from and to.").writeTo(w)
 		return
 	}
 	if err := s.awaitKey(r.Context(), key); err != nil {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strconv"
+	"time"
 
 	"example.com/eenmaal/domain"
 )
@@ -38,6 +40,21 @@ func (c *Client) Get(ctx context.Context, id string) (domain.Charge, error) {
 			return domain.Charge{}, fmt.Errorf("the provider's charge %q is not the one that was asked for", got.ID)
 		}
 		return got.read()
+	})
+}
+
+// List reads a page of the provider's books. Every charge in it must make sense.
+func (c *Client) List(ctx context.Context, from, to time.Time, cursor string) (domain.ChargePage, error) {
+	query := url.Values{"from": {from.UTC().Format(time.RFC3339Nano)}, "to": {to.UTC().Format(time.RFC3339Nano)}, "limit": {strconv.Itoa(maxPage)}}
+	if cursor != "" {
+		query.Set("after", cursor)
+	}
+	return repeat(ctx, c, "list charges from", query.Get("from"), func() (domain.ChargePage, error) {
+		answer, err := c.get(ctx, chargesPath+"?"+query.Encode())
+		if err != nil {
+			return domain.ChargePage{}, err
+		}
+		return readPage(answer)
 	})
 }
 

@@ -66,7 +66,7 @@ func (s *Server) recordModification(ctx context.Context, m modification, mark st
 
 func modify(ctx context.Context, tx *sql.Tx, m modification) (reply, error) {
 	kind := domain.ModificationKind(m.Kind)
-	after, done, err := change(ctx, tx, kind, m.ChargeID, m.Amount)
+	after, done, err := change(ctx, tx, kind, m.ChargeID, m.Amount, m.CreatedAt)
 	if err != nil {
 		return reply{}, err
 	}

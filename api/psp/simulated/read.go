@@ -17,16 +17,37 @@ func readAnswer(answer []byte, key string, r domain.ChargeRequest) (domain.Charg
 	return c.checked(key, r)
 }
 
+func readPage(answer []byte) (page domain.ChargePage, err error) {
+	list, err := readCharges(answer)
+	if err != nil {
+		return domain.ChargePage{}, err
+	}
+	page.Charges, page.Next = make([]domain.Charge, len(list.Charges)), list.Next
+	for i, c := range list.Charges {
+		if page.Charges[i], err = c.read(); err != nil {
+			return domain.ChargePage{}, err
+		}
+	}
+	return page, nil
+}
+
+func readCharges(answer []byte) (list chargeList, err error) {
+	if err := json.Unmarshal(answer, &list); err != nil {
+		return list, fmt.Errorf("read the provider's list: %w", err)
+	}
+	if list.Charges == nil {
+		return list, errors.New("the provider's answer is not a list of charges")
+	}
+	return list, nil
+}
+
 // readList picks the charge of the key. A key that the provider had forgotten can have several: one
 // that holds money outweighs the others, and then the newest counts. Two that hold money are for a
 // person to look at.
 func readList(answer []byte, key string, r domain.ChargeRequest) (domain.Charge, error) {
-	var list chargeList
-	if err := json.Unmarshal(answer, &list); err != nil {
-		return domain.Charge{}, fmt.Errorf("read the provider's list: %w", err)
-	}
-	if list.Charges == nil {
-		return domain.Charge{}, errors.New("the provider's answer is not a list of charges")
+	list, err := readCharges(answer)
+	if err != nil {
+		return domain.Charge{}, err
 	}
 	if len(list.Charges) == 0 {
 		return domain.Charge{}, domain.ErrNoCharge

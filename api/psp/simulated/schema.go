@@ -85,6 +85,13 @@ CREATE TABLE events (
 	created_at INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX events_due ON events (due, seq) WHERE due IS NOT NULL;`,
+
+	// When a charge last changed. How long the customers of earlier charges took is not known any more.
+	`
+ALTER TABLE charges ADD COLUMN updated_at INTEGER NOT NULL DEFAULT 0;
+UPDATE charges SET updated_at = max(created_at,
+	coalesce((SELECT max(m.created_at) FROM modifications m WHERE m.charge_id = charges.id), 0));
+CREATE INDEX charges_updated ON charges (updated_at, id);`,
 }
 
 // upgrade brings the file's tables up to date in one transaction.

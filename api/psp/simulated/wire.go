@@ -52,12 +52,14 @@ type charge struct {
 	Version        int64     `json:"version"`
 	RedirectURL    string    `json:"redirect_url,omitzero"` // while pending
 	CreatedAt      time.Time `json:"created_at"`
+	UpdatedAt      time.Time `json:"updated_at"` // of the last change
 }
 
 func (c charge) is(s domain.ChargeStatus) bool { return c.Status == string(s) }
 
 type chargeList struct {
 	Charges []charge `json:"charges"`
+	Next    string   `json:"next,omitzero"` // of a list by time: what after= takes to read on
 }
 
 // modifyRequest is the body of POST /psp/v1/charges/{id}/captures, voids and refunds. A void has no
