@@ -54,6 +54,7 @@ type shopConfig struct {
 	plan     fault.Plan
 	attempt  time.Duration
 	limits   api.Limits
+	askAfter time.Duration
 }
 
 func withRegistry(c idempotent.Config) shopOption { return func(s *shopConfig) { s.registry = c } }
@@ -61,6 +62,7 @@ func withPlan(p fault.Plan) shopOption            { return func(s *shopConfig) {
 func withAttempt(d time.Duration) shopOption      { return func(s *shopConfig) { s.attempt = d } }
 func withLimits(l api.Limits) shopOption          { return func(s *shopConfig) { s.limits = l } }
 func withProvider(url string) shopOption          { return func(s *shopConfig) { s.provider = url } }
+func withAskAfter(d time.Duration) shopOption     { return func(s *shopConfig) { s.askAfter = d } }
 
 func newShop(t *testing.T, d storetest.Database, options ...shopOption) *shop {
 	t.Helper()
@@ -89,7 +91,7 @@ func newShop(t *testing.T, d storetest.Database, options ...shopOption) *shop {
 	s.API, err = api.New(t.Context(), api.Config{DB: s.db, Registry: s.registry, Provider: client, Jobs: s.jobs,
 		Events: map[string]domain.EventReader{"simulated": events}, BaseURL: "http://127.0.0.1",
 		TTL:    api.TTLs{Contact: 48 * time.Hour, Orders: 72 * time.Hour, Payments: 168 * time.Hour},
-		Limits: cfg.limits, Metrics: s.metrics, Outbound: outbound.New(outbound.Config{Demo: true, Timeout: time.Second}), DeliveryPause: 10 * time.Millisecond})
+		Limits: cfg.limits, Metrics: s.metrics, Outbound: outbound.New(outbound.Config{Demo: true, Timeout: time.Second}), DeliveryPause: 10 * time.Millisecond, AskAfter: cfg.askAfter})
 	must(t, err)
 	engine := gin.New()
 	engine.Use(func(c *gin.Context) {

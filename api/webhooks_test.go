@@ -74,7 +74,7 @@ func TestAnEndpointReceivesItsConsumersEventsSigned(t *testing.T) {
 	})
 }
 
-// metric reads a counter, or how often a histogram was given something.
+// metric reads a counter or a gauge, or how often a histogram was given something.
 func (s *shop) metric(name, outcome string) (sum float64) {
 	s.t.Helper()
 	families, err := s.metrics.Gather()
@@ -84,7 +84,7 @@ func (s *shop) metric(name, outcome string) (sum float64) {
 			if family.GetName() != name || outcome != "" && (len(m.GetLabel()) != 1 || m.GetLabel()[0].GetValue() != outcome) {
 				continue
 			}
-			sum += m.GetCounter().GetValue() + float64(m.GetHistogram().GetSampleCount())
+			sum += m.GetCounter().GetValue() + m.GetGauge().GetValue() + float64(m.GetHistogram().GetSampleCount())
 		}
 	}
 	return sum

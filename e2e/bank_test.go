@@ -220,6 +220,27 @@ func TestTroubleWithTheNewsPaysOnce(t *testing.T) {
 	}
 }
 
+// TestTheNewsThatNeverComes: the bank was told to say nothing, so the shop asks by itself. The customer
+// does nothing but wait.
+func TestTheNewsThatNeverComes(t *testing.T) {
+	needBrowser(t)
+	eachDatabase(t, func(t *testing.T, db database) {
+		w := newWorldWithBank(t, db)
+		b := w.visitor()
+		b.toBank("ideal")
+		told := w.news.count("")
+		b.choose("never")
+		b.says("at-bank", "The bank has not told us yet whether you paid.")
+		eventually(t, 90*time.Second, func() string { return "an order that is paid; there are " + w.counts().String() },
+			func() bool { return w.counts().paid == 1 })
+		b.shows("order-paid") // by itself
+		w.wants(once)
+		if n := w.news.count(""); n != told {
+			t.Errorf("the bank has told something after all: %d events, %d before", n, told)
+		}
+	})
+}
+
 func TestBackFromTheBankFindsThePayment(t *testing.T) {
 	needBrowser(t)
 	eachDatabase(t, func(t *testing.T, db database) {
