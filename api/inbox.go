@@ -15,6 +15,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"example.com/eenmaal/domain"
+	"example.com/eenmaal/domain/fault"
 	"example.com/eenmaal/store"
 	"example.com/eenmaal/store/jobs"
 )
@@ -99,7 +100,10 @@ func (a *API) insertEvent(ctx context.Context, e domain.InboxEvent) error {
 	} else {
 		a.jobs.Enqueue(tx, jobs.ApplyEvent, e.ID)
 	}
-	return tx.Commit(ctx)
+	if err := tx.Commit(ctx); err != nil {
+		return err
+	}
+	return fault.Point(ctx, "after_webhook")
 }
 
 // compareEvent looks at an event that came again. One that says something else now has no effect, and

@@ -10,6 +10,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
+
+	"example.com/eenmaal/domain/fault"
 )
 
 // Tx is the only way to write. Its methods read at once and queue their writes; Commit sends all
@@ -112,6 +114,17 @@ func (tx *Tx) Commit(ctx context.Context) error {
 	if tx.failed != nil {
 		return tx.failed
 	}
+	if err := fault.Point(ctx, "before_commit"); err != nil {
+		return err
+	}
+	if err := tx.commitUnblamed(ctx); err != nil {
+		return err
+	}
+	return lostOnTheWay(fault.Point(ctx, "after_commit"))
+}
+
+// commitUnblamed repeats a commit that failed through nobody's fault.
+func (tx *Tx) commitUnblamed(ctx context.Context) error {
 	for try := 1; ; try++ {
 		err := tx.commitOnce(ctx)
 		if !isTransient(err) {

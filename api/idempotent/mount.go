@@ -12,6 +12,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"example.com/eenmaal/domain"
+	"example.com/eenmaal/domain/fault"
 )
 
 // Handle is the operation as an HTTP handler. consumer gives the authenticated caller; it runs after
@@ -125,6 +126,7 @@ func Write(c *gin.Context, reply Reply) {
 	if reply.Answer.Request != "" {
 		header.Set("Idempotency-Original-Request-Id", reply.Answer.Request)
 	}
+	_ = fault.Point(c.Request.Context(), "before_write") // may cut us off, or hold us up; the answer stands
 	c.Status(reply.Answer.Status)
 	if _, err := c.Writer.Write(reply.Answer.Body); err != nil {
 		_ = c.Error(err) // the client has gone; its retry gets the stored bytes

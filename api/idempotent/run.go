@@ -91,12 +91,16 @@ func Step[T any](ctx context.Context, run *Run, name string, fn func(tx *Tx) (T,
 	if err := fault.Point(ctx, "before_"+name); err != nil {
 		return result, err
 	}
+	first := run.attempt == 0
 	err = run.decide(ctx, func(tx *Tx) error {
 		if result, err = fn(tx); err != nil {
 			return err
 		}
 		return run.record(tx, name, result)
 	})
+	if err == nil && first && name != "claim" {
+		err = fault.Point(ctx, "after_claim") // which was in the step's commit
+	}
 	if err == nil {
 		err = fault.Point(ctx, "after_"+name)
 	}
@@ -165,7 +169,7 @@ func Finish[Out any](ctx context.Context, run *Run, fn func(tx *Tx) (Out, error)
 			return err
 		}
 		run.finish(tx, answer)
-		return nil
+		return fault.Point(ctx, "before_finish_commit")
 	})
 	if err == nil {
 		err = fault.Point(ctx, "after_finish")

@@ -61,6 +61,9 @@ func newApp(ctx context.Context, cfg Config, log *slog.Logger) (a *app, err erro
 	}
 	a.metrics.MustRegister(collectors.NewDBStatsCollector(a.db.SQL(), "shop"))
 	registry := idempotent.Config{DB: a.db, Log: log, Metrics: a.metrics, RetryWindow: cfg.RetryWindow}
+	if registry.Lease, err = failpointLease(); err != nil {
+		return nil, err
+	}
 	if cfg.RedisURL != "" {
 		if a.answers, err = store.OpenAnswers(cfg.RedisURL, log); err != nil {
 			return nil, err
@@ -146,8 +149,12 @@ func (h levelHandler) WithGroup(name string) slog.Handler {
 // the jobs, then the provider, then the database.
 func (a *app) run(ctx context.Context, p parts, out io.Writer) error {
 	defer a.close()
+	work, err := withFailpoints(context.WithoutCancel(ctx))
+	if err != nil {
+		return err
+	}
 	if p.jobs {
-		if err := a.jobs.Start(ctx); err != nil {
+		if err := a.jobs.Start(work); err != nil {
 			return fmt.Errorf("start jobs: %w", err)
 		}
 	}
@@ -160,6 +167,7 @@ func (a *app) run(ctx context.Context, p parts, out io.Writer) error {
 			return err
 		}
 		server = newServer(a.handler())
+		server.BaseContext = func(net.Listener) context.Context { return work }
 		a.ready.Store(true)
 		a.banner(out, p)
 		go func() { failed <- server.Serve(listener) }()

@@ -10,6 +10,7 @@ import (
 	"github.com/riverqueue/river"
 
 	"example.com/eenmaal/domain"
+	"example.com/eenmaal/domain/fault"
 	"example.com/eenmaal/store"
 )
 
@@ -89,7 +90,7 @@ func (w *taskWorker) Work(ctx context.Context, job *river.Job[task]) error {
 	if !ok {
 		return fmt.Errorf("no handler for jobs of kind %s", job.Kind)
 	}
-	err := h.Work(ctx, job.Args.ID, job.Attempt)
+	err := h.work(ctx, job)
 	if errors.Is(err, ErrGiveUp) {
 		return river.JobCancel(err)
 	}
@@ -98,6 +99,18 @@ func (w *taskWorker) Work(ctx context.Context, job *river.Job[task]) error {
 
 func (w *taskWorker) Timeout(job *river.Job[task]) time.Duration {
 	return w.queue.handlers[Kind(job.Kind)].Timeout
+}
+
+// work does a job between two points where it may be cut off: before anything has happened, and when
+// everything has and the queue does not know.
+func (h Handler) work(ctx context.Context, job *river.Job[task]) error {
+	if err := fault.Point(ctx, "before_"+job.Kind); err != nil {
+		return err
+	}
+	if err := h.Work(ctx, job.Args.ID, job.Attempt); err != nil {
+		return err
+	}
+	return fault.Point(ctx, "after_"+job.Kind)
 }
 
 func (w *taskWorker) NextRetry(job *river.Job[task]) time.Time {
@@ -120,6 +133,9 @@ func sendMail(db *store.DB, mailer domain.Mailer) Handler {
 		}
 		if err := mailer.Send(ctx, mail); err != nil {
 			return fmt.Errorf("send mail %s: %w", mail.ID, err)
+		}
+		if err := fault.Point(ctx, "after_mail"); err != nil {
+			return err
 		}
 		return db.MarkSent(ctx, mail.ID)
 	}}
