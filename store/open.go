@@ -41,6 +41,8 @@ type DB struct {
 	log     *slog.Logger
 	writing chan struct{} // SQLite has one writer; queueing here is cheaper than busy-waiting there
 	prices  priceList
+
+	instance string
 }
 
 // Open connects and migrates. The caller closes the DB.
@@ -63,6 +65,9 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 	}
 	if err := db.migrate(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("migrate database: %w", err), db.Close())
+	}
+	if err := db.readInstance(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("read instance: %w", err), db.Close())
 	}
 	return db, nil
 }

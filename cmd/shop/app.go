@@ -62,7 +62,7 @@ func newApp(ctx context.Context, cfg Config, log *slog.Logger) (a *app, err erro
 	a.metrics.MustRegister(collectors.NewDBStatsCollector(a.db.SQL(), "shop"))
 	registry := idempotent.Config{DB: a.db, Log: log, Metrics: a.metrics, RetryWindow: cfg.RetryWindow}
 	if cfg.RedisURL != "" {
-		if a.answers, err = store.OpenAnswers(cfg.RedisURL, log); err != nil {
+		if a.answers, err = store.OpenAnswers(cfg.RedisURL, a.db.Instance(), log); err != nil {
 			return nil, err
 		}
 		registry.Answers = a.answers
