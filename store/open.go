@@ -124,10 +124,11 @@ func (db *DB) pool(n, otherwise int) {
 	db.sql.SetConnMaxLifetime(time.Hour)
 }
 
-// openGorm leaves statement caching to pgx: gorm's own prepares again in every transaction.
+// openGorm leaves statement caching to pgx: gorm's own prepares again in every transaction. It names the
+// columns it reads: Postgres refuses to go on with a prepared "SELECT *" when another release has added one.
 func (db *DB) openGorm(d gorm.Dialector) (err error) {
 	db.gorm, err = gorm.Open(d, &gorm.Config{
-		SkipDefaultTransaction: true, PrepareStmt: false, DisableAutomaticPing: true,
+		SkipDefaultTransaction: true, PrepareStmt: false, QueryFields: true, DisableAutomaticPing: true,
 		Logger: logger.Discard, NowFunc: db.Now,
 	})
 	return err
