@@ -117,7 +117,7 @@ func TestTheCopyOfAnAnswerEndsWithIt(t *testing.T) {
 			s.do(c)
 			s.copied(c, pattern)
 			scope := s.scope(c.key, pattern)
-			left, err := client.PTTL(t.Context(), fmt.Sprintf("eenmaal:answer:{%s:%d:%d}", uuid.UUID(scope.Key.ID()), scope.Consumer, scope.Endpoint)).Result()
+			left, err := client.PTTL(t.Context(), fmt.Sprintf("eenmaal:test:answer:{%s:%d:%d}", uuid.UUID(scope.Key.ID()), scope.Consumer, scope.Endpoint)).Result()
 			if err != nil || left <= longest-time.Minute || left > longest {
 				t.Errorf("%s: the copy lives for %s, want %s: %v", pattern, left, longest, err)
 			}

@@ -100,7 +100,7 @@ func TestAnAnswerThatIsNotThisKeysIsRefused(t *testing.T) {
 		defer func() { _ = client.Close() }()
 		nameOf := func(c call) string {
 			scope := s.scope(c.key, "POST /v1/orders")
-			return fmt.Sprintf("eenmaal:answer:{%s:%d:%d}", uuid.UUID(scope.Key.ID()), scope.Consumer, scope.Endpoint)
+			return fmt.Sprintf("eenmaal:test:answer:{%s:%d:%d}", uuid.UUID(scope.Key.ID()), scope.Consumer, scope.Endpoint)
 		}
 		other := call{path: "/v1/orders", key: newKey(), body: change(`"quantity":2`, `"quantity":1`)}
 		foreign := s.do(other)

@@ -267,7 +267,7 @@ func newSource(t *testing.T, d storetest.Database, name string, options []shopOp
 
 func newAnswers(t *testing.T, url string, log *slog.Logger) *store.Answers {
 	t.Helper()
-	answers, err := store.OpenAnswers(url, log)
+	answers, err := store.OpenAnswers(url, "test", log)
 	must(t, err)
 	t.Cleanup(func() { _ = answers.Close() })
 	return answers

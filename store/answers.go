@@ -1,7 +1,6 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -20,6 +19,7 @@ import (
 // not there, or a Redis that is killed, flushed or frozen, costs a query and nothing else.
 type Answers struct {
 	client  redis.UniversalClient
+	shop    string // begins every name, so that two shops cannot meet in one Redis
 	breaker *gobreaker.CircuitBreaker[string]
 	timeout time.Duration
 	fill    chan copied   // never closed: a Put may come at any moment
@@ -55,12 +55,13 @@ const (
 	fillPause     = 5 * time.Millisecond // lets a few answers gather for one round trip
 )
 
-// OpenAnswers connects to the Redis of a URL (redis://..., or several addresses of one cluster as
-// redis://host:port?addr=host2:port2). It does not wait for it to answer. A read_timeout in the URL
-// replaces the usual wait for an answer.
+// OpenAnswers connects to the Redis or the cluster of a URL (see redisOptions), for the shop whose
+// database has this instance. It does not wait for an answer. A read_timeout in the URL replaces the
+// usual wait for one.
 //
-// The client never repeats a command by itself, and honours deadlines while it waits for a reply.
-func OpenAnswers(url string, log *slog.Logger) (*Answers, error) {
+// The client never repeats a command by itself, but for one that a cluster answers with the way to
+// another node, and honours deadlines while it waits for a reply.
+func OpenAnswers(url, instance string, log *slog.Logger) (*Answers, error) {
 	options, err := redisOptions(url)
 	if err != nil {
 		return nil, err
@@ -68,7 +69,7 @@ func OpenAnswers(url string, log *slog.Logger) (*Answers, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	a := &Answers{client: redis.NewUniversalClient(options), timeout: options.ReadTimeout, fill: make(chan copied, fillQueue),
+	a := &Answers{client: redis.NewUniversalClient(options), shop: "eenmaal:" + instance + ":", timeout: options.ReadTimeout, fill: make(chan copied, fillQueue),
 		closing: make(chan struct{}), done: make(chan struct{}), log: log, observe: func(string, time.Duration) {}}
 	a.breaker = gobreaker.NewCircuitBreaker[string](gobreaker.Settings{
 		Name: "redis", Timeout: redisPause,
@@ -82,26 +83,6 @@ func OpenAnswers(url string, log *slog.Logger) (*Answers, error) {
 	})
 	go a.fillLoop()
 	return a, nil
-}
-
-func redisOptions(url string) (*redis.UniversalOptions, error) {
-	cluster, err := redis.ParseClusterURL(url)
-	if err != nil {
-		return nil, errors.New("REDIS_URL cannot be parsed; it looks like redis://host:6379/0")
-	}
-	o := &redis.UniversalOptions{Addrs: cluster.Addrs, Username: cluster.Username, Password: cluster.Password, TLSConfig: cluster.TLSConfig}
-	if len(cluster.Addrs) == 1 {
-		single, err := redis.ParseURL(url)
-		if err != nil {
-			return nil, errors.New("REDIS_URL cannot be parsed; it looks like redis://host:6379/0")
-		}
-		o.DB = single.DB
-	}
-	o.MaxRetries, o.DialerRetries, o.ContextTimeoutEnabled = -1, 1, true
-	o.Protocol = 2 // version 3 looks for messages that we do not ask for, at every command
-	timeout := cmp.Or(cluster.ReadTimeout, redisTimeout)
-	o.DialTimeout, o.ReadTimeout, o.WriteTimeout, o.PoolTimeout = timeout, timeout, timeout, timeout
-	return o, nil
 }
 
 // Close copies what is still queued and disconnects. It is called once. A Put that comes during it or
@@ -145,7 +126,7 @@ func (a *Answers) Get(ctx context.Context, s domain.Scope) (domain.Fingerprint, 
 	defer cancel()
 	text, err := a.breaker.Execute(func() (string, error) {
 		defer a.timed("get")()
-		return a.client.Get(ctx, answerName(s)).Result()
+		return a.client.Get(ctx, a.name(s)).Result()
 	})
 	if err != nil {
 		return domain.Fingerprint{}, domain.Answer{}, false
@@ -209,7 +190,7 @@ func (a *Answers) copy(first copied) {
 		defer cancel()
 		_, err := a.client.Pipelined(ctx, func(p redis.Pipeliner) error {
 			for _, c := range batch {
-				p.Set(ctx, answerName(c.scope), c.text(), c.ttl)
+				p.Set(ctx, a.name(c.scope), c.text(), c.ttl)
 			}
 			return nil
 		})
@@ -224,7 +205,7 @@ func (c copied) text() []byte {
 	return text
 }
 
-// answerName keeps everything of one key in one slot of a cluster.
-func answerName(s domain.Scope) string {
-	return fmt.Sprintf("eenmaal:answer:{%s:%d:%d}", keyID(s), s.Consumer, s.Endpoint)
+// name keeps everything of one key in one slot of a cluster.
+func (a *Answers) name(s domain.Scope) string {
+	return fmt.Sprintf("%sanswer:{%s:%d:%d}", a.shop, keyID(s), s.Consumer, s.Endpoint)
 }

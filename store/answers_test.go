@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -13,7 +14,7 @@ import (
 
 func openAnswers(t testing.TB, url string) *store.Answers {
 	t.Helper()
-	a, err := store.OpenAnswers(url, nil)
+	a, err := store.OpenAnswers(url, "test", nil)
 	must(t, err)
 	return a
 }
@@ -128,9 +129,10 @@ func TestARedisThatDoesNotAnswerIsLeftAlone(t *testing.T) {
 
 func TestAnAddressOfRedisThatCannotBeParsedIsNotRepeated(t *testing.T) {
 	t.Parallel()
-	for _, url := range []string{"", "http://:secret@host", "redis://:secret@host:port/x", "redis://:secret@host/notanumber"} {
-		_, err := store.OpenAnswers(url, nil)
-		if err == nil || fmt.Sprint(err) != "REDIS_URL cannot be parsed; it looks like redis://host:6379/0" {
+	for _, url := range []string{"", "http://:secret@host", "redis://:secret@host:port/x", "redis://:secret@host/notanumber",
+		"redis://:secret@a:1,b", "redis://:secret@a:1,b:2/1", "redis+cluster://:secret@a:1/1", "redis://:secret@a:1,,b:2", "cluster://:secret@a:1", "redis://:secret@a:1?addr=b"} {
+		_, err := store.OpenAnswers(url, "test", nil)
+		if err == nil || !strings.HasPrefix(err.Error(), "REDIS_URL cannot be parsed; it looks like redis://host:6379/0") || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%q: got %v", url, err)
 		}
 	}

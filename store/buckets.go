@@ -24,7 +24,7 @@ func (b *Buckets) Take(ctx context.Context, name string, perMinute, n int) (got 
 	ctx, cancel := context.WithTimeout(ctx, b.answers.timeout)
 	defer cancel()
 	_, err = b.answers.breaker.Execute(func() (string, error) {
-		taken, err := b.limiter.AllowAtMost(ctx, "eenmaal:"+name, redis_rate.PerMinute(perMinute), n)
+		taken, err := b.limiter.AllowAtMost(ctx, b.answers.shop+name, redis_rate.PerMinute(perMinute), n)
 		if err != nil {
 			return "", err
 		}

@@ -32,7 +32,9 @@ func (r deliveryRow) delivery() domain.Delivery {
 }
 
 func (db *DB) deliveries(ctx context.Context) *gorm.DB {
-	return db.gorm.WithContext(ctx).Table("deliveries").Select("deliveries.*, events.type").Joins("JOIN events ON events.id = deliveries.event_id")
+	return db.gorm.WithContext(ctx).Table("deliveries").
+		Select("deliveries.id, event_id, type, endpoint_id, state, tries, retry_until, next_try_at, last_status, last_error, deliveries.created_at, delivered_at").
+		Joins("JOIN events ON events.id = deliveries.event_id")
 }
 
 // Delivery reads one delivery by its id.

@@ -80,7 +80,8 @@ const MismatchesPerPage = 50
 func (db *DB) Mismatches(ctx context.Context, page int) ([]domain.KeyMismatch, error) {
 	var rows []mismatchRow
 	err := db.gorm.WithContext(ctx).Table("mismatches").
-		Select("mismatches.*, COALESCE(consumers.name, '') AS consumer, endpoints.pattern AS endpoint").
+		Select("mismatches.id, consumer_id, endpoint_id, key, key_short, sum, fields, first_request, first_seen, request_id, first_at, last_at, times, " +
+			"explained_by, explained_at, note, COALESCE(consumers.name, '') AS consumer, endpoints.pattern AS endpoint").
 		Joins("LEFT JOIN consumers ON consumers.id = mismatches.consumer_id").
 		Joins("JOIN endpoints ON endpoints.id = mismatches.endpoint_id").
 		Order("CASE WHEN explained_at = 0 THEN 0 ELSE 1 END, last_at DESC, mismatches.id DESC").

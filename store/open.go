@@ -41,6 +41,8 @@ type DB struct {
 	log     *slog.Logger
 	writing chan struct{} // SQLite has one writer; queueing here is cheaper than busy-waiting there
 	prices  priceList
+
+	instance string
 }
 
 // Open connects and migrates. The caller closes the DB.
@@ -63,6 +65,9 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 	}
 	if err := db.migrate(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("migrate database: %w", err), db.Close())
+	}
+	if err := db.readInstance(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("read instance: %w", err), db.Close())
 	}
 	return db, nil
 }
@@ -119,10 +124,11 @@ func (db *DB) pool(n, otherwise int) {
 	db.sql.SetConnMaxLifetime(time.Hour)
 }
 
-// openGorm leaves statement caching to pgx: gorm's own prepares again in every transaction.
+// openGorm leaves statement caching to pgx: gorm's own prepares again in every transaction. It names the
+// columns it reads: Postgres refuses to go on with a prepared "SELECT *" when another release has added one.
 func (db *DB) openGorm(d gorm.Dialector) (err error) {
 	db.gorm, err = gorm.Open(d, &gorm.Config{
-		SkipDefaultTransaction: true, PrepareStmt: false, DisableAutomaticPing: true,
+		SkipDefaultTransaction: true, PrepareStmt: false, QueryFields: true, DisableAutomaticPing: true,
 		Logger: logger.Discard, NowFunc: db.Now,
 	})
 	return err

@@ -232,7 +232,7 @@ func TestAKeyOnTwoEndpointsIsTwoOperationsAndNoticed(t *testing.T) {
 // TestRedisIsTimed: its answers, and the batches that go there.
 func TestRedisIsTimed(t *testing.T) {
 	t.Parallel()
-	answers, err := store.OpenAnswers(storetest.RedisURL(t), nil)
+	answers, err := store.OpenAnswers(storetest.RedisURL(t), "test", nil)
 	must(t, err)
 	r, m := measured(t, idempotent.Config{DB: storetest.SQLite(t).Open(t, nil), Answers: answers, CacheBytes: -1})
 	op := echo(t, r, func() {})

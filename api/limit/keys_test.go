@@ -15,7 +15,7 @@ import (
 
 func openAnswers(t *testing.T, url string) *store.Answers {
 	t.Helper()
-	a, err := store.OpenAnswers(url+"?read_timeout=2s", nil)
+	a, err := store.OpenAnswers(url+"?read_timeout=2s", "test", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

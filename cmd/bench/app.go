@@ -56,7 +56,7 @@ func newRegistry(cfg serveConfig, db *store.DB, log *slog.Logger, metrics promet
 		registry, err := idempotent.NewRegistry(engine)
 		return registry, func() {}, err
 	}
-	answers, err := store.OpenAnswers(cfg.redis, log)
+	answers, err := store.OpenAnswers(cfg.redis, db.Instance(), log)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -65,7 +65,7 @@ func newApp(ctx context.Context, cfg Config, log *slog.Logger) (a *app, err erro
 		return nil, err
 	}
 	if cfg.RedisURL != "" {
-		if a.answers, err = store.OpenAnswers(cfg.RedisURL, log); err != nil {
+		if a.answers, err = store.OpenAnswers(cfg.RedisURL, a.db.Instance(), log); err != nil {
 			return nil, err
 		}
 		registry.Answers = a.answers

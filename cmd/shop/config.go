@@ -13,6 +13,7 @@ import (
 	"github.com/caarlos0/env/v11"
 
 	"example.com/eenmaal/api/psp/simulated"
+	"example.com/eenmaal/store"
 )
 
 // Config is everything that can be set, all of it by environment variables. The desc tags make the
@@ -25,7 +26,7 @@ type Config struct {
 	DatabaseURL  string `env:"DATABASE_URL" desc:"postgres://...; empty: SQLite in DATA_DIR"`
 	DatabasePool int    `env:"DATABASE_POOL" envDefault:"16" desc:"connections to Postgres"`
 	DataDir      string `env:"DATA_DIR" envDefault:"./data" desc:"folder of the SQLite file and of the simulated provider's ledger"`
-	RedisURL     string `env:"REDIS_URL" desc:"redis://...; a copy of finished answers, never needed; one Redis database per shop; empty: none"`
+	RedisURL     string `env:"REDIS_URL" desc:"redis://host:6379/0, or redis+cluster://host:6379,host:6379 for a cluster; copies of finished answers and the counts of the limits, never needed; shops may share it; empty: none"`
 
 	PSP    string `env:"PSP" envDefault:"simulated" desc:"payment provider; this release has simulated"`
 	PSPURL string `env:"PSP_URL" desc:"address of the simulated provider when it runs elsewhere; empty: in this process"`
@@ -138,6 +139,8 @@ func (c *Config) problems(unparsed bool) []string {
 	problem(c.LogFormat != "text" && c.LogFormat != "json", "LOG_FORMAT must be text or json")
 	problem(c.DatabaseURL != "" && !strings.HasPrefix(c.DatabaseURL, "postgres://") && !strings.HasPrefix(c.DatabaseURL, "postgresql://"),
 		"DATABASE_URL must start with postgres:// (or be empty for SQLite)")
+	err = store.CheckRedisURL(c.RedisURL)
+	problem(c.RedisURL != "" && err != nil, "%v", err)
 	problem(c.DatabasePool < 2, "DATABASE_POOL must be at least 2")
 	problem(c.PSP != "simulated", "PSP must be simulated: this release has no other provider")
 	psp, err := url.Parse(c.PSPURL)

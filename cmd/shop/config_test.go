@@ -15,12 +15,13 @@ func TestConfigListsEveryProblemAtOnce(t *testing.T) {
 	_, err := LoadConfig(map[string]string{
 		"ADDR": "nonsense", "MODE": "prod", "DATABASE_URL": "mysql://x", "PSP": "stripe", "LOG_FORMAT": "xml",
 		"SHUTDOWN_TIMEOUT": "soon", "DATABASE_POOL": "many", "BASE_URL": "ftp://x", "TRUSTED_PROXIES": "here", "API_CONSUMERS": "a=short",
+		"REDIS_URL": "http://:secret@host",
 	})
 	bad, ok := errors.AsType[*ConfigError](err)
 	if !ok {
 		t.Fatalf("got %v", err)
 	}
-	for _, name := range []string{"ADDR", "MODE", "DATABASE_URL", "PSP", "LOG_FORMAT", "SHUTDOWN_TIMEOUT", "DATABASE_POOL", "BASE_URL", "TRUSTED_PROXIES", "API_CONSUMERS"} {
+	for _, name := range []string{"ADDR", "MODE", "DATABASE_URL", "PSP", "LOG_FORMAT", "SHUTDOWN_TIMEOUT", "DATABASE_POOL", "BASE_URL", "TRUSTED_PROXIES", "API_CONSUMERS", "REDIS_URL"} {
 		if !strings.Contains(bad.Error(), name+" ") {
 			t.Errorf("%s is not named in:\n%v", name, bad)
 		}

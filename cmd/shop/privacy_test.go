@@ -243,8 +243,8 @@ func TestPersonalDataIsWhereTheBusinessNeedsItAndNowhereElse(t *testing.T) {
 			t.Fatalf("nothing to search for: %+v", p)
 		}
 
-		copies := dumpRedis(t)
-		if !strings.Contains(copies, "eenmaal:answer:") || !strings.Contains(copies, "eenmaal:strangers:") {
+		copies, shop := dumpRedis(t), "eenmaal:"+a.db.Instance()+":"
+		if !strings.Contains(copies, shop+"answer:") || !strings.Contains(copies, shop+"strangers:") {
 			t.Error("the search in Redis finds nothing at all")
 		}
 		places := map[string]string{"the log": book.String(), "the metrics": metrics, "Redis": copies}

@@ -90,7 +90,13 @@ func OwnRedis(t testing.TB) *throwaway.Server {
 	return own(t, throwaway.Options{}, throwaway.Redis)
 }
 
-func own(t testing.TB, o throwaway.Options, start func(string, throwaway.Options) (*throwaway.Server, error)) *throwaway.Server {
+// OwnRedisCluster starts a Redis Cluster of three servers that the test may kill, freeze and flush.
+func OwnRedisCluster(t testing.TB) *throwaway.Cluster {
+	t.Helper()
+	return own(t, throwaway.Options{}, throwaway.RedisCluster)
+}
+
+func own[S interface{ Stop() }](t testing.TB, o throwaway.Options, start func(string, throwaway.Options) (S, error)) S {
 	t.Helper()
 	server, err := start("", o)
 	if errors.Is(err, throwaway.ErrNotInstalled) {

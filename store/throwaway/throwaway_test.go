@@ -145,6 +145,29 @@ func TestRedisKeepsItsPortAndIfDurableItsData(t *testing.T) {
 	}
 }
 
+func TestAClusterIsOneAndAServerOfItComesBack(t *testing.T) {
+	t.Parallel()
+	c, err := RedisCluster("", Options{})
+	need(t, err)
+	t.Cleanup(c.Stop)
+	moved := 0
+	for _, s := range c.Nodes {
+		if strings.Contains(askRedis(s.Port, "SET key value"), "MOVED") {
+			moved++
+		}
+	}
+	if moved != len(c.Nodes)-1 {
+		t.Errorf("%d of the servers say that another has the key, want all but one", moved)
+	}
+	c.Nodes[0].Kill()
+	if err := c.Nodes[0].Restart(); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.await(); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestStartErrorCarriesTheServersOwnWords(t *testing.T) {
 	t.Parallel()
 	_, err := Redis("", Options{Settings: map[string]string{"maxmemory": "lots"}})
