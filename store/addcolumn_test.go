@@ -24,7 +24,7 @@ func TestATableMayGrowWhileTheShopReadsIt(t *testing.T) {
 			}
 		}
 		for _, table := range []string{"products", "orders", "order_lines", "payments", "modifications", "mails", "messages", "events", "inbox",
-			"drafts", "attention", "mismatches", "webhook_endpoints", "deliveries", "endpoints", "consumers", "idempotency_keys"} {
+			"drafts", "attention", "mismatches", "webhook_endpoints", "deliveries", "endpoints", "consumers", "idempotency_keys", "reconciliations"} {
 			_, err := db.SQL().ExecContext(t.Context(), "ALTER TABLE "+table+" ADD COLUMN grown integer")
 			must(t, err)
 		}
@@ -84,6 +84,12 @@ func readEverything(t *testing.T, db *store.DB) map[string]string {
 	say("endpoints", err)
 	_, err = db.ConsumerBySecret(ctx, "demo-alpha")
 	say("a consumer", err)
+	_, err = db.PaymentsByProviderKeys(ctx, []string{"key"})
+	say("payments by their charges", err)
+	_, err = db.PaymentsClaimingMoney(ctx, db.Now(), db.Now(), "", 10)
+	say("payments that claim money", err)
+	_, err = db.Reconciliations(ctx)
+	say("reconciliations", err)
 	_, _, err = db.Claim(ctx, scope(t))
 	say("a claim", err)
 	return said
