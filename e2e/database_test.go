@@ -35,6 +35,12 @@ func eachDatabase(t *testing.T, test func(t *testing.T, db database)) {
 // newPostgres makes an empty database that is gone after the test.
 func newPostgres(t *testing.T) string {
 	t.Helper()
+	return copyPostgres(t, "template1")
+}
+
+// copyPostgres makes a database like another, to which nobody may be connected.
+func copyPostgres(t *testing.T, template string) string {
+	t.Helper()
 	server := os.Getenv("TEST_POSTGRES_URL")
 	if server == "" {
 		if everything {
@@ -47,7 +53,7 @@ func newPostgres(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := admin.ExecContext(t.Context(), "CREATE DATABASE "+name); err != nil {
+	if _, err := admin.ExecContext(t.Context(), "CREATE DATABASE "+name+" TEMPLATE "+template); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {

@@ -46,8 +46,10 @@ func (o *output) String() string {
 }
 
 // command makes a shop command that is not started yet.
-func command(args []string, env settings) *exec.Cmd {
-	cmd := exec.Command(binary, args...)
+func command(args []string, env settings) *exec.Cmd { return commandOf(binary, args, env) }
+
+func commandOf(program string, args []string, env settings) *exec.Cmd {
+	cmd := exec.Command(program, args...)
 	dieWithUs(cmd)
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "TMPDIR=" + os.TempDir()}
 	for name, value := range env {
@@ -58,7 +60,12 @@ func command(args []string, env settings) *exec.Cmd {
 
 // startProcess launches the binary and waits until it is ready.
 func startProcess(args []string, env settings) (*process, error) {
-	p, err := launch(args, env)
+	return startProgram(binary, args, env)
+}
+
+// startProgram is startProcess for another binary of the shop.
+func startProgram(program string, args []string, env settings) (*process, error) {
+	p, err := launchProgram(program, args, env)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +77,9 @@ func startProcess(args []string, env settings) (*process, error) {
 }
 
 // launch starts the binary, on a free port unless env names an address.
-func launch(args []string, env settings) (*process, error) {
+func launch(args []string, env settings) (*process, error) { return launchProgram(binary, args, env) }
+
+func launchProgram(program string, args []string, env settings) (*process, error) {
 	p := &process{addr: env["ADDR"], out: &output{}, gone: make(chan struct{})}
 	if p.addr == "" {
 		p.addr = freeAddress()
@@ -79,7 +88,7 @@ func launch(args []string, env settings) (*process, error) {
 	for name, value := range env {
 		all[name] = value
 	}
-	p.cmd = command(args, all)
+	p.cmd = commandOf(program, args, all)
 	p.cmd.Stdout, p.cmd.Stderr = p.out, p.out
 	if err := p.cmd.Start(); err != nil {
 		return nil, err

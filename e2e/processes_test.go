@@ -78,14 +78,19 @@ func (c client) order(key string) (id, number string) {
 
 func (c client) orderFor(email, key string) (id, number string) {
 	c.t.Helper()
-	got := c.postUntilFinal("/v1/orders", key, `{"email":"`+email+`","name":"Sanne de Vries",
-		"address":{"line1":"Keizersgracht 1","postal_code":"1015 CJ","city":"Amsterdam","country":"NL"},
-		"items":[{"sku":"mug","quantity":1}],"language":"en"}`)
+	got := c.postUntilFinal("/v1/orders", key, orderOf(email))
 	var order struct{ ID, Number string }
 	if err := json.Unmarshal([]byte(got.body), &order); err != nil || got.status != http.StatusCreated {
 		c.t.Fatalf("ordering is answered with %d: %s", got.status, got.body)
 	}
 	return order.ID, order.Number
+}
+
+// orderOf is the body of a request that orders a mug.
+func orderOf(email string) string {
+	return `{"email":"` + email + `","name":"Sanne de Vries",
+		"address":{"line1":"Keizersgracht 1","postal_code":"1015 CJ","city":"Amsterdam","country":"NL"},
+		"items":[{"sku":"mug","quantity":1}],"language":"en"}`
 }
 
 // payment is the body of a request that pays an order.

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"cmp"
 	"database/sql"
 	"encoding/json"
 	"fmt"
@@ -15,17 +16,19 @@ import (
 
 // world is one shop with everything around it: a proxy on each side and a witness of what it did.
 type world struct {
-	t     *testing.T
-	db    database
-	args  []string // which part of the program the shop is; empty means all of it
-	env   settings
-	shop  *process
-	front *proxy // between browsers and the shop
-	bank  *proxy // between the shop and the payment provider
-	news  *proxy // between the provider and the shop's inbox; nil when the provider sends no events
-	pages string // where the provider's own pages are
-	psp   *process
-	sql   *sql.DB
+	t    *testing.T
+	db   database
+	args []string // which part of the program the shop is; empty means all of it
+
+	program string // the binary; empty means the shop as it is released
+	env     settings
+	shop    *process
+	front   *proxy // between browsers and the shop
+	bank    *proxy // between the shop and the payment provider
+	news    *proxy // between the provider and the shop's inbox; nil when the provider sends no events
+	pages   string // where the provider's own pages are
+	psp     *process
+	sql     *sql.DB
 }
 
 // newWorld starts a shop on db. Its provider is the one that all tests share, which outlives the shop.
@@ -81,7 +84,7 @@ func (w *world) startAnother(more settings) *process {
 	w.t.Helper()
 	env := maps.Clone(w.env)
 	maps.Copy(env, more)
-	p, err := startProcess(w.args, env)
+	p, err := startProgram(cmp.Or(w.program, binary), w.args, env)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -1,0 +1,185 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"sync"
+	"testing"
+)
+
+// killFlow is what a client and its customer do. The shop is killed at every point of do; what comes
+// before it is as it should be.
+type killFlow struct {
+	name   string
+	bank   bool // the provider has pages and sends events
+	before func(r *killRun) (id string)
+	first  outcome // of before
+	do     func(r *killRun, id string)
+	want   outcome
+}
+
+// outcome is what has come of the one order; without a status there is none.
+type outcome struct {
+	status             string
+	captured, refunded int
+	charges, mails     int
+}
+
+var killFlows = []killFlow{
+	{name: "Pay", before: nothing, do: func(r *killRun, _ string) { r.pay(r.order(), "automatic", "paid") },
+		want: outcome{"paid", mugDelivered, 0, 1, 1}},
+	{name: "CaptureAndRefund", before: func(r *killRun) string { return r.pay(r.order(), "manual", "authorized") },
+		do: func(r *killRun, payment string) {
+			var m struct{ ID string }
+			r.ask("/v1/payments/"+payment+"/captures", "{}", http.StatusCreated, &m)
+			r.ask("/v1/payments/"+payment+"/refunds", `{"amount":500}`, http.StatusAccepted, &m)
+		},
+		first: outcome{"awaiting_payment", 0, 0, 1, 0}, want: outcome{"paid", mugDelivered, 500, 1, 2}},
+	{name: "SettledByTheBank", bank: true, before: (*killRun).order,
+		do: func(r *killRun, order string) {
+			var pay struct {
+				NextAction struct {
+					RedirectURL string `json:"redirect_url"`
+				} `json:"next_action"`
+			}
+			r.ask("/v1/payments", `{"order_id":"`+order+`","method":{"type":"ideal"}}`, http.StatusAccepted, &pay)
+			r.approve(pay.NextAction.RedirectURL)
+		},
+		first: outcome{"awaiting_payment", 0, 0, 0, 0}, want: outcome{"paid", mugDelivered, 0, 1, 1}},
+	{name: "Cancel",
+		before: func(r *killRun) string { id := r.order(); r.pay(id, "automatic", "paid"); return id },
+		do: func(r *killRun, order string) {
+			var cancellation struct{ ID string }
+			r.ask("/v1/orders/"+order+"/cancellations", "", http.StatusCreated, &cancellation)
+		},
+		first: outcome{"paid", mugDelivered, 0, 1, 1}, want: outcome{"cancelled", mugDelivered, mugDelivered, 1, 3}},
+}
+
+// mugDelivered is the price of a mug with its delivery.
+const mugDelivered = 2345
+
+func nothing(*killRun) string { return "" }
+
+func (r *killRun) order() (id string) {
+	r.t.Helper()
+	var order struct{ ID string }
+	r.ask("/v1/orders", orderOf(r.email), http.StatusCreated, &order)
+	return order.ID
+}
+
+func (r *killRun) pay(order, capture, status string) (id string) {
+	r.t.Helper()
+	var pay struct{ ID, Status string }
+	r.ask("/v1/payments", `{"order_id":"`+order+`","method":{"type":"card","token":"tok_ok"},"capture":"`+capture+`"}`, http.StatusCreated, &pay)
+	if pay.Status != status {
+		r.t.Fatalf("the payment is %s, want %s", pay.Status, status)
+	}
+	return pay.ID
+}
+
+// The shop is killed, as by kill -9, at each point that it passes, in turn, and started again. Its client
+// retries with the same keys. Whatever the moment was: one order, one charge, one mail, and every
+// answer is the same for ever.
+func TestKilledAtEveryPoint(t *testing.T) {
+	for _, f := range killFlows {
+		t.Run(f.name, func(t *testing.T) {
+			eachDatabase(t, f.killAtEveryPoint)
+		})
+	}
+}
+
+func (f killFlow) killAtEveryPoint(t *testing.T, db database) {
+	needMailServer(t)
+	g := newGround(t, db)
+	first, points := f.points(t, g)
+	t.Logf("%d points, from number %d: %v", len(points), first, points)
+	kills := killsAt{}
+	t.Run("at", func(t *testing.T) {
+		for i, name := range points {
+			t.Run(fmt.Sprintf("%d_%s", first+i, name), func(t *testing.T) {
+				t.Parallel()
+				kills.note(f.killed(t, g, fmt.Sprintf(",kill@%d", first+i)))
+			})
+		}
+	})
+	// Jobs run side by side, so a number is not the same point every time. Each name has its turn.
+	for _, name := range slices.Compact(slices.Sorted(slices.Values(points))) {
+		if kills.at(name) == 0 {
+			t.Run(name, func(t *testing.T) { kills.note(f.killed(t, g, ",kill:"+name+":1")) })
+		}
+	}
+	if n := kills.all(); n < len(points) {
+		t.Errorf("%d kills at %d points: the test is void", n, len(points))
+	}
+}
+
+// points runs the flow undisturbed. It gives the points that do passes, and the number of the first.
+func (f killFlow) points(t *testing.T, g ground) (first int, points []string) {
+	t.Helper()
+	swept := 1
+	for try := 1; len(points) == 0 && try <= 2; try++ {
+		t.Run("undisturbed", func(t *testing.T) {
+			r := newKillRun(t, g, f, "")
+			r.patient = true
+			id := f.before(r)
+			r.settle(f.first)
+			before := len(r.passed())
+			f.do(r, id)
+			r.settle(f.want)
+			all := r.passed()
+			r.verify(f.want)
+			if swept = sweeps(t, r.sql); swept == 1 {
+				first, points = before+1, all[before:] // else the shop's own work is among them
+			}
+		})
+	}
+	if len(points) == 0 {
+		t.Fatal("the points could not be counted")
+	}
+	return first, points
+}
+
+// killed runs the flow with a kill in it, and gives the name of the point.
+func (f killFlow) killed(t *testing.T, g ground, failpoints string) (at string) {
+	t.Helper()
+	r := newKillRun(t, g, f, failpoints)
+	f.do(r, f.before(r))
+	r.settle(f.want)
+	r.verify(f.want)
+	if n := r.died(); n != 1 {
+		t.Fatalf("the shop died %d times, want once: the test is void", n)
+	}
+	passed := r.passed()
+	return passed[len(passed)-1]
+}
+
+// killsAt counts kills by the name of their point.
+type killsAt struct {
+	mu    sync.Mutex
+	count map[string]int
+}
+
+func (k *killsAt) note(name string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.count == nil {
+		k.count = map[string]int{}
+	}
+	k.count[name]++
+}
+
+func (k *killsAt) at(name string) int {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.count[name]
+}
+
+func (k *killsAt) all() (n int) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, one := range k.count {
+		n += one
+	}
+	return n
+}
