@@ -3,6 +3,7 @@ package api_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -64,6 +65,23 @@ func TestAPaymentSurvivesTheLossOfAnyAnswerOfTheDatabase(t *testing.T) {
 		wantReplay(t, point, final, s.untilFinal(request))
 		s.paidOnce(id, number)
 	}
+}
+
+// TestALostAnswerToTheClaimCostsNoLease: the claim is written and its run does not know. It finds its
+// own claim and goes on, instead of making the client wait half a minute for it to end.
+func TestALostAnswerToTheClaimCostsNoLease(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, d storetest.Database) {
+		var f faults
+		s := newShop(t, d, withPlan(f.plan), withRegistry(idempotent.Config{Lease: time.Minute, Patience: time.Millisecond}))
+		id, number := s.newOrder()
+		request := call{path: "/v1/payments", key: newKey(), body: payBody(id, "tok_ok")}
+		f.once("after_commit", func(context.Context, string) error { return errors.New("lost") })
+		first := s.do(request)
+		wantStatus(t, "the answer", first, 201)
+		wantReplay(t, "and again", first, s.do(request))
+		s.paidOnce(id, number)
+	})
 }
 
 // TestATransportThatSendsAgainByItselfIsADuplicate covers T32: Go's own client repeats a POST that has

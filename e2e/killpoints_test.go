@@ -59,6 +59,9 @@ var killFlows = []killFlow{
 // mugDelivered is the price of a mug with its delivery.
 const mugDelivered = 2345
 
+// halved flows are killed at every second point on Postgres, and at the others on SQLite.
+func (f killFlow) halved() bool { return f.first != outcome{} }
+
 func nothing(*killRun) string { return "" }
 
 func (r *killRun) order() (id string) {
@@ -94,9 +97,13 @@ func (f killFlow) killAtEveryPoint(t *testing.T, db database) {
 	g := newGround(t, db)
 	first, points := f.points(t, g)
 	t.Logf("%d points, from number %d: %v", len(points), first, points)
-	kills := killsAt{}
+	kills, want := killsAt{}, 0
 	t.Run("at", func(t *testing.T) {
 		for i, name := range points {
+			if f.halved() && (first+i)%2 == 0 != (db.url == "") {
+				continue
+			}
+			want++
 			t.Run(fmt.Sprintf("%d_%s", first+i, name), func(t *testing.T) {
 				t.Parallel()
 				kills.note(f.killed(t, g, fmt.Sprintf(",kill@%d", first+i)))
@@ -105,12 +112,12 @@ func (f killFlow) killAtEveryPoint(t *testing.T, db database) {
 	})
 	// Jobs run side by side, so a number is not the same point every time. Each name has its turn.
 	for _, name := range slices.Compact(slices.Sorted(slices.Values(points))) {
-		if kills.at(name) == 0 {
+		if !f.halved() && kills.at(name) == 0 {
 			t.Run(name, func(t *testing.T) { kills.note(f.killed(t, g, ",kill:"+name+":1")) })
 		}
 	}
-	if n := kills.all(); n < len(points) {
-		t.Errorf("%d kills at %d points: the test is void", n, len(points))
+	if n := kills.all(); n < want || want == 0 {
+		t.Errorf("%d kills at %d points: the test is void", n, want)
 	}
 }
 
@@ -144,7 +151,9 @@ func (f killFlow) points(t *testing.T, g ground) (first int, points []string) {
 func (f killFlow) killed(t *testing.T, g ground, failpoints string) (at string) {
 	t.Helper()
 	r := newKillRun(t, g, f, failpoints)
-	f.do(r, f.before(r))
+	id := f.before(r)
+	r.settle(f.first)
+	f.do(r, id)
 	r.settle(f.want)
 	r.verify(f.want)
 	if n := r.died(); n != 1 {

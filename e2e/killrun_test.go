@@ -100,13 +100,14 @@ func newKillRun(t *testing.T, g ground, f killFlow, failpoints string) *killRun 
 	more := settings{"SMTP_URL": r.mails.smtp.String(), "LEASE": "1s", "FAILPOINTS": "trace=" + r.trace + failpoints}
 	r.world = &world{t: t, db: g.copy(t), program: needBreakable(t), psp: provider, front: newProxy(t, addr), env: more}
 	if f.bank {
-		psp, err := startProcess([]string{"psp"}, settings{"DATA_DIR": t.TempDir(), "BASE_URL": r.front.url,
-			"PSP_WEBHOOK_URL": r.front.url + "/v1/webhooks/simulated"})
+		bank := freeAddress()
+		psp, err := startProcess([]string{"psp"}, settings{"ADDR": bank, "DATA_DIR": t.TempDir(), "BASE_URL": r.front.url,
+			"PSP_PUBLIC_URL": "http://" + bank, "PSP_WEBHOOK_URL": "http://" + addr + "/v1/webhooks/simulated"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(psp.kill)
-		r.psp, r.pages = psp, "http://"+psp.addr
+		r.psp, r.pages = psp, "http://"+bank
 	}
 	openWorld(r.world, addr)
 	go r.keep()

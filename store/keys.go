@@ -178,6 +178,18 @@ func (db *DB) Release(ctx context.Context, s domain.Scope, attempt int64) error 
 	return tx.Commit(ctx)
 }
 
+// ReleaseUnknown gives a key back that a request may have claimed without hearing of it. It touches no
+// other request's claim, so it does nothing for one without an id.
+func (db *DB) ReleaseUnknown(ctx context.Context, s domain.Scope, request string) error {
+	if request == "" {
+		return nil
+	}
+	tx := db.Begin()
+	tx.queue(`UPDATE idempotency_keys SET state = 2, lease_until = 0`+fence+` AND request_id = ?`,
+		keyID(s), s.Consumer, s.Endpoint, 1, request)
+	return tx.Commit(ctx)
+}
+
 // Endpoints gives the lasting number of every pattern, making those that are new.
 func (db *DB) Endpoints(ctx context.Context, patterns []string) (map[string]int16, error) {
 	numbers, err := db.endpoints(ctx)

@@ -18,10 +18,14 @@ type Tx struct {
 	Scope   domain.Scope
 	metrics metrics
 	then    func() // what the commit makes true for the run
+	unknown func() // what it means for the run that the commit gave no answer
 }
 
 func (tx *Tx) commit(ctx context.Context) error {
 	if err := tx.timedCommit(ctx); err != nil {
+		if errors.Is(err, store.ErrCommitUnknown) {
+			tx.unknown()
+		}
 		return err
 	}
 	tx.then()
@@ -40,6 +44,7 @@ type Run struct {
 	key      store.NewKey
 	consumer string // name, for the log
 	attempt  int64  // 0 until the claim is written
+	unknown  bool   // the claim may be written: its commit gave no answer
 	resumed  bool
 	went     bool // a resumed run has reached something that was not done yet
 	steps    map[string]json.RawMessage
@@ -73,7 +78,7 @@ func (r *Run) goesOn(step string) {
 }
 
 func (r *Run) begin() *Tx {
-	return &Tx{Tx: r.registry.cfg.DB.Begin(), Scope: r.key.Scope, metrics: r.registry.metrics}
+	return &Tx{Tx: r.registry.cfg.DB.Begin(), Scope: r.key.Scope, metrics: r.registry.metrics, unknown: func() { r.unknown = true }}
 }
 
 // maxStale is how often a step is decided anew because what it had read changed before its commit.
@@ -229,13 +234,22 @@ func (r *Run) refuse(ctx context.Context, refusal error) error {
 // giveBack releases the claim of a run that stopped without a final answer. It may fail: then the
 // lease ends by itself. A panic passes through.
 func (r *Run) giveBack(ctx context.Context) {
-	if r.finished || r.attempt == 0 {
+	if r.finished || r.attempt == 0 && !r.unknown {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 	defer cancel()
-	if err := r.registry.cfg.DB.Release(ctx, r.key.Scope, r.attempt); err != nil {
+	if err := r.release(ctx); err != nil {
 		r.registry.cfg.Log.Warn("key not released, its lease will end", "endpoint", r.op.Pattern, "key", r.key.Scope.Key.Short(),
 			"consumer", r.consumer, "request", r.key.Request, "outcome", "retryable", "error", err)
 	}
+}
+
+// release gives back the claim that this run has, or may have: a lost answer is no reason to let
+// everybody wait for the lease to end.
+func (r *Run) release(ctx context.Context) error {
+	if r.attempt == 0 {
+		return r.registry.cfg.DB.ReleaseUnknown(ctx, r.key.Scope, r.key.Request)
+	}
+	return r.registry.cfg.DB.Release(ctx, r.key.Scope, r.attempt)
 }
