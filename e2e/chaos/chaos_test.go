@@ -33,7 +33,7 @@ var (
 var binary string
 
 // customers buy at the same time.
-const customers = 12
+const customers = 24
 
 func TestNothingIsDoneTwiceOrLostWhateverHappens(t *testing.T) {
 	if err := missing(); err != nil {

@@ -43,7 +43,7 @@ func ofReplicas() []nemesis {
 // killAt lets the next process die at a failpoint, and not at the first one: with several requests on
 // their way, one of them is hit in the middle of others.
 func killAt(r *replica, point string) int {
-	r.kill("kill:" + point + ":0.3")
+	r.kill("kill:" + point + ":0.5")
 	time.Sleep(2 * restartPause) // the next one has started
 	if r.awaitDeath(4*time.Second) == point {
 		return 1
@@ -157,41 +157,40 @@ type step struct {
 	last  time.Duration // how long it lasts, where that can be chosen
 }
 
-// round is all nemeses of a kind in the order of the seed. Every round is another one.
-func round(rng *rand.Rand, all []nemesis) (steps []step) {
-	for _, i := range rng.Perm(len(all)) {
-		steps = append(steps, step{all[i], time.Duration(300+rng.IntN(700)) * time.Millisecond, time.Duration(150+rng.IntN(450)) * time.Millisecond})
-	}
-	return steps
-}
-
-// schedule deals out the nemeses of one kind, round after round. Several may draw from it.
+// schedule deals out the nemeses of one kind, round after round, each round in another order. Several may
+// draw from it.
 type schedule struct {
-	mu   sync.Mutex
-	rng  *rand.Rand
-	all  []nemesis
-	left []step
+	mu    sync.Mutex
+	rng   *rand.Rand
+	pause time.Duration // on average
+	all   []nemesis
+	left  []int
 }
 
-func newSchedule(seed uint64, stream uint64, all []nemesis) *schedule {
-	return &schedule{rng: rand.New(rand.NewPCG(seed, stream)), all: all}
+func newSchedule(seed, stream uint64, pause time.Duration, all []nemesis) *schedule {
+	return &schedule{rng: rand.New(rand.NewPCG(seed, stream)), pause: pause, all: all}
 }
 
 func (s *schedule) next() step {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.left) == 0 {
-		s.left = round(s.rng, s.all)
+		s.left = s.rng.Perm(len(s.all))
 	}
-	one := s.left[0]
+	one := s.all[s.left[0]]
 	s.left = s.left[1:]
-	return one
+	between := func(least, most time.Duration) time.Duration {
+		return least + time.Duration(s.rng.Int64N(int64(most-least)))
+	}
+	return step{one, between(s.pause/2, s.pause*3/2), between(150*time.Millisecond, 600*time.Millisecond)}
 }
 
 // trouble hurts the world until ctx ends: each replica, the servers and the links on their own, all at
 // the same time.
 func (w *world) trouble(ctx context.Context, seed uint64) {
-	replicas, servers, links := newSchedule(seed, 1, ofReplicas()), newSchedule(seed, 2, ofServers()), newSchedule(seed, 3, ofLinks())
+	replicas := newSchedule(seed, 1, 300*time.Millisecond, ofReplicas())
+	servers := newSchedule(seed, 2, 1200*time.Millisecond, ofServers())
+	links := newSchedule(seed, 3, 600*time.Millisecond, ofLinks())
 	var all sync.WaitGroup
 	run := func(s *schedule, r *replica) {
 		all.Go(func() {
