@@ -169,3 +169,37 @@ type withStatus struct {
 }
 
 func (s withStatus) HTTPStatus() int { return s.Status }
+
+// A request that another one joins in this process may itself be a stranger to the key. The owner, whose
+// answer was made by another process, is not sent away for its sake.
+func TestAStrangerThatRunsDoesNotHideTheOwnersAnswer(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, d storetest.Database) {
+		db, key := d.Open(t, nil), freshKey(t)
+		started, release := make(chan struct{}), make(chan struct{})
+		here := echo(t, newRegistry(t, db), func() { close(started); <-release })
+		stranger := make(chan error, 1)
+		go func() {
+			_, err := here.Do(t.Context(), somebody, key, in{"stranger"})
+			stranger <- err
+		}()
+		<-started
+		if _, err := here.Do(t.Context(), somebody, key, in{"owner"}); codeOf(err) != "idempotency_key_reused" {
+			t.Errorf("while the key is nobody's yet, the second to come is told %v", err)
+		}
+		elsewhere := echo(t, newRegistry(t, db), func() {})
+		first, err := elsewhere.Do(t.Context(), somebody, key, in{"owner"})
+		must(t, err)
+		again, err := here.Do(t.Context(), somebody, key, in{"owner"})
+		if err != nil || !again.Replayed || string(again.Answer.Body) != string(first.Answer.Body) {
+			t.Errorf("the owner's retry beside the stranger: %+v %v", again, err)
+		}
+		if _, err := here.Do(t.Context(), somebody, key, in{"a third"}); codeOf(err) != "idempotency_key_reused" {
+			t.Errorf("another stranger is told %v", err)
+		}
+		close(release)
+		if err := <-stranger; codeOf(err) != "idempotency_key_reused" {
+			t.Errorf("the stranger is told %v", err)
+		}
+	})
+}

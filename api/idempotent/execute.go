@@ -108,6 +108,29 @@ func (o *Operation[In, Out]) replay(print domain.Fingerprint, answer domain.Answ
 	}
 }
 
+// beside answers a request that differs from the one this process works on. Whose the key is, is for the
+// record to say: the other request may itself be the stranger, and this one a retry of what was done
+// elsewhere. Without a record the key is taken to be the other's, which came first.
+func (o *Operation[In, Out]) beside(ctx context.Context, running domain.Claim, cmd command[In]) (Reply, error) {
+	claim, found, err := o.registry.claim(ctx, cmd.scope)
+	if err != nil {
+		return Reply{}, o.public(cmd, err)
+	}
+	if !found {
+		return Reply{}, o.mismatch(running, cmd)
+	}
+	switch domain.Decide(claim, cmd.print, o.registry.cfg.DB.Now(), o.TTL) {
+	case domain.Replay:
+		return Reply{Answer: claim.Answer, Replayed: true, Expires: claim.Answer.At.Add(o.TTL)}, nil
+	case domain.Mismatch:
+		return Reply{}, o.mismatch(claim, cmd)
+	case domain.Gone:
+		return Reply{}, gone(claim)
+	default:
+		return Reply{}, busy()
+	}
+}
+
 // settle answers a request whose key is known, waiting for a run that still goes on.
 func (o *Operation[In, Out]) settle(ctx context.Context, cmd command[In], claim domain.Claim) (Reply, error) {
 	patience := cmd.hints.Patience

@@ -155,7 +155,7 @@ func (o *Operation[In, Out]) do(ctx context.Context, cmd command[In]) (Reply, er
 	mine := newFlight(cmd.print, cmd.hints.RequestID, o.registry.cfg.DB.Now())
 	fl, lead, err := o.registry.flights.join(cmd.scope, mine, o.registry.cfg.MaxWaiters)
 	if errors.Is(err, errMismatch) {
-		return Reply{}, o.mismatch(fl.claim(), cmd)
+		return o.beside(ctx, fl.claim(), cmd)
 	}
 	if err != nil {
 		return Reply{}, err

@@ -1,0 +1,133 @@
+// Package chaos hurts the whole shop in every way it knows, all at the same time, and then looks whether
+// anything happened twice, was lost or was told wrongly. It starts the built program, two replicas of it,
+// with a Postgres, a Redis and a payment provider, and a bad link between each two; what came out of
+// them is kept in this process, which nothing hurts. Nothing of the shop's code is used here.
+//
+//	go test ./e2e/chaos -args -chaos.time 10m -chaos.fsync -chaos.seed 7
+//
+// The schedule of the troubles and the wishes of every customer follow from the seed; what meets what
+// does not, so the same seed makes the same storm and not the same shipwreck.
+package chaos
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+)
+
+var (
+	length     = flag.Duration("chaos.time", 30*time.Second, "how long there is trouble")
+	seedFlag   = flag.Uint64("chaos.seed", 0, "of schedule and customers; 0 takes one by chance")
+	fsync      = flag.Bool("chaos.fsync", false, "let Postgres write to the disk before it answers, as in production")
+	reportFlag = flag.String("chaos.report", "", "file for the report as JSON")
+)
+
+// binary is the built shop.
+var binary string
+
+// customers buy at the same time.
+const customers = 24
+
+func TestNothingIsDoneTwiceOrLostWhateverHappens(t *testing.T) {
+	if err := missing(); err != nil {
+		if os.Getenv("EENMAAL_TEST_ALL") != "" {
+			t.Fatal(err)
+		}
+		t.Skipf("NOT TESTED: %v", err)
+	}
+	seed := *seedFlag
+	if seed == 0 {
+		seed = rand.Uint64()
+	}
+	dir := evidence(t, seed)
+	build(t, dir)
+	w := newWorld(t, dir)
+	defer w.history.flush()
+
+	took := w.storm(seed)
+	w.heal()
+	w.customersEnd.Wait()
+	w.settle(t)
+	w.replayAll(t)
+	w.check(t, dir)
+
+	r, err := w.report(seed, took)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("chaos:\n%s", r)
+	if *reportFlag != "" {
+		if err := r.write(*reportFlag); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, v := range r.Violations {
+		t.Errorf("%s: %s", v.Invariant, v.Story)
+	}
+	for _, why := range r.Void {
+		t.Errorf("the run is void: %s", why)
+	}
+}
+
+// storm lets customers buy while there is trouble. It goes on until every nemesis has had an effect, at
+// most for twice the time. Customers go on with what they have begun.
+func (w *world) storm(seed uint64) (took time.Duration) {
+	begin := time.Now()
+	open, closing := context.WithCancel(context.Background())
+	for i := range uint64(customers) {
+		c := &customer{world: w, number: int(i), rng: rand.New(rand.NewPCG(seed, 100+i))}
+		w.customersEnd.Go(func() {
+			for open.Err() == nil {
+				c.buys()
+			}
+		})
+	}
+	stormy, calm := context.WithCancel(context.Background())
+	var storm sync.WaitGroup
+	storm.Go(func() { w.trouble(stormy, seed) })
+	missed := func() int { return len(w.unfired(nemeses())) - 1 } // the replay comes in the end
+	for time.Since(begin) < *length || (missed() > 0 && time.Since(begin) < 2**length) {
+		time.Sleep(100 * time.Millisecond)
+	}
+	closing()
+	calm()
+	storm.Wait()
+	return time.Since(begin)
+}
+
+// evidence is the folder of everything a run leaves behind. It is kept when the test fails.
+func evidence(t *testing.T, seed uint64) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", fmt.Sprintf("eenmaal-chaos-%d-", seed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(dir, 0o755); err != nil { // Postgres' account passes through
+		t.Fatal(err)
+	}
+	t.Logf("seed %d", seed)
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("seed, history, logs and data are in %s", dir)
+		} else if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
+func build(t *testing.T, dir string) {
+	t.Helper()
+	binary = filepath.Join(dir, "shop")
+	cmd := exec.Command("go", "build", "-tags", "nomsgpack,failpoint", "-o", binary, "../../cmd/shop")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("build the shop: %v\n%s", err, out)
+	}
+}

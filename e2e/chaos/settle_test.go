@@ -1,0 +1,150 @@
+package chaos
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// settle waits, after healing, until nothing is on its way any more: keys, jobs and the provider's news.
+func (w *world) settle(t *testing.T) {
+	t.Helper()
+	w.await(t, "I12", recoveryBound, "unfinished keys", func() ([]string, error) {
+		return w.texts(`SELECT e.pattern || ' ' || k.key || ' state ' || k.state || ' attempt ' || k.attempt
+			FROM idempotency_keys k JOIN endpoints e ON e.id = k.endpoint_id WHERE k.state IN (1, 2)`)
+	})
+	// The job of a worker that was killed is found after a minute, and waits longer after every failure.
+	const jobsBound = 3 * time.Minute
+	w.await(t, "I9", jobsBound, "jobs that are not done", func() ([]string, error) {
+		return w.texts(`SELECT kind || ' ' || state || ' ' || args || ' attempt ' || attempt FROM river_job
+			WHERE state NOT IN ('completed', 'cancelled', 'discarded') AND kind <> 'sweep_keys' AND kind NOT LIKE 'prepare%'`)
+	})
+	w.await(t, "I11", jobsBound, "changes at the provider of which the shop has not heard", w.unheard)
+	w.await(t, "I11", jobsBound, "events in the inbox without effect", func() ([]string, error) {
+		return w.texts(`SELECT event_id || ' ' || type || ' ' || state || ' ' || note FROM inbox WHERE state NOT IN ('applied', 'superseded')`)
+	})
+}
+
+// await waits until a list is empty; what is left after the bound breaks the invariant.
+func (w *world) await(t *testing.T, invariant string, bound time.Duration, what string, list func() ([]string, error)) {
+	t.Helper()
+	begin := time.Now()
+	for {
+		left, err := list()
+		if err == nil && len(left) == 0 {
+			t.Logf("no %s any more %s after it was waited for", what, time.Since(begin).Round(100*time.Millisecond))
+			return
+		}
+		if time.Since(begin) > bound {
+			w.violation(invariant, "after %s there are %s: %s %v", bound, what, strings.Join(left[:min(5, len(left))], "; "), err)
+			return
+		}
+		time.Sleep(200 * time.Millisecond)
+	}
+}
+
+// unheard lists the charges whose last change is not in the inbox.
+func (w *world) unheard() (list []string, err error) {
+	charges, err := w.ledger()
+	if err != nil {
+		return nil, err
+	}
+	bodies, err := w.texts(`SELECT convert_from(body, 'UTF8') FROM inbox`)
+	if err != nil {
+		return nil, err
+	}
+	heard := map[string]int64{}
+	for _, body := range bodies {
+		var event struct{ Charge charge }
+		if err := json.Unmarshal([]byte(body), &event); err != nil {
+			return nil, err
+		}
+		heard[event.Charge.ID] = max(heard[event.Charge.ID], event.Charge.Version)
+	}
+	for _, c := range charges {
+		if heard[c.ID] < c.Version {
+			list = append(list, fmt.Sprintf("%s %s version %d, heard of %d", c.ID, c.Status, c.Version, heard[c.ID]))
+		}
+	}
+	return list, nil
+}
+
+// ledger gives all charges of the provider's that name an order of the shop's.
+func (w *world) ledger() (all []charge, err error) {
+	numbers, err := w.texts("SELECT number FROM orders")
+	if err != nil {
+		return nil, err
+	}
+	for _, number := range numbers {
+		charges, err := ledger(w.provider.addr, number)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, charges...)
+	}
+	return all, nil
+}
+
+// replayAll asks once more for everything that was answered for good, with every copy of the answers
+// gone: Redis is empty, and the replicas are new.
+func (w *world) replayAll(t *testing.T) {
+	t.Helper()
+	if err := w.cache.FlushAll(context.Background()).Err(); err != nil {
+		t.Error(err)
+	}
+	rollingRestart(w, nil, 0)
+	acks := w.history.finals()
+	work := make(chan ack)
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for a := range work {
+				w.perform(a.op) // an answer that differs is noticed there
+			}
+		})
+	}
+	for _, a := range acks {
+		work <- a
+	}
+	close(work)
+	all.Wait()
+	w.fire("replay with an empty cache", len(acks))
+}
+
+// texts are the values of a query that gives one text a row.
+func (w *world) texts(query string) (list []string, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	rows, err := w.sql.QueryContext(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var text string
+		if err := rows.Scan(&text); err != nil {
+			return nil, err
+		}
+		list = append(list, text)
+	}
+	return list, rows.Err()
+}
+
+// pairs are the rows of a query that gives a name and a text.
+func (w *world) pairs(query string) (map[string]string, error) {
+	list, err := w.texts(query)
+	all := map[string]string{}
+	for _, line := range list {
+		name, text, _ := strings.Cut(line, "\x1f")
+		all[name] = text
+	}
+	return all, err
+}
+
+func sorted(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }
