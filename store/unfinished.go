@@ -46,7 +46,7 @@ func (r unfinishedRow) unfinished() (domain.Unfinished, error) {
 const selectUnfinished = `SELECT key, consumer_id, endpoint_id, key_text, created_at, state, attempt, request_id, fingerprint, fields,
 	input, steps, looks FROM idempotency_keys
 	WHERE look_at IS NOT NULL AND endpoint_id IN ?
-	AND (look_at <= NOW_MICROS OR look_at > NOW_MICROS + CASE state WHEN 1 THEN ? ELSE ? END)
+	AND (look_at <= NOW_MICROS OR look_at > NOW_MICROS + CASE state WHEN 1 THEN CAST(? AS bigint) ELSE CAST(? AS bigint) END)
 	AND (state = 2 OR lease_until <= NOW_MICROS OR lease_until > NOW_MICROS + ?)
 	ORDER BY look_at LIMIT ?`
 
