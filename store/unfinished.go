@@ -42,12 +42,13 @@ func (r unfinishedRow) unfinished() (domain.Unfinished, error) {
 }
 
 // selectUnfinished finds the keys whose time to be looked at has come. A time that lies further ahead
-// than it can was written by a clock that has since been corrected, and has come too.
+// than it can was written by a clock that has since been corrected, and has come too. The state is asked
+// for as well: an older release finishes a key without taking it off this list.
 const selectUnfinished = `SELECT key, consumer_id, endpoint_id, key_text, created_at, state, attempt, request_id, fingerprint, fields,
 	input, steps, looks FROM idempotency_keys
 	WHERE look_at IS NOT NULL AND endpoint_id IN ?
 	AND (look_at <= NOW_MICROS OR look_at > NOW_MICROS + CASE state WHEN 1 THEN CAST(? AS bigint) ELSE CAST(? AS bigint) END)
-	AND (state = 2 OR lease_until <= NOW_MICROS OR lease_until > NOW_MICROS + ?)
+	AND (state = 2 OR (state = 1 AND (lease_until <= NOW_MICROS OR lease_until > NOW_MICROS + ?)))
 	ORDER BY look_at LIMIT ?`
 
 // Unfinished reads keys of these endpoints whose runs stopped, and whose time to be looked at has come
@@ -81,4 +82,4 @@ func (db *DB) OldestUnfinished(ctx context.Context) (time.Duration, error) {
 	return max(db.Now().Sub(time.UnixMicro(first.Int64)), 0), nil
 }
 
-const oldestUnfinished = `SELECT min(created_at) FROM idempotency_keys WHERE look_at IS NOT NULL AND looks < ?`
+const oldestUnfinished = `SELECT min(created_at) FROM idempotency_keys WHERE look_at IS NOT NULL AND state < 3 AND looks < ?`
