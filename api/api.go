@@ -70,7 +70,7 @@ type API struct {
 
 	db       *store.DB
 	registry *idempotent.Registry
-	provider domain.PaymentProvider
+	provider *guarded
 	events   map[string]domain.EventReader
 	jobs     *jobs.Queue
 	baseURL  string
@@ -93,7 +93,7 @@ func New(ctx context.Context, cfg Config) (*API, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	a := &API{db: cfg.DB, registry: cfg.Registry, provider: cfg.Provider, events: cfg.Events, jobs: cfg.Jobs, baseURL: cfg.BaseURL, limits: cfg.Limits, log: cfg.Log,
+	a := &API{db: cfg.DB, registry: cfg.Registry, provider: guard(cfg.Provider, cfg.Log), events: cfg.Events, jobs: cfg.Jobs, baseURL: cfg.BaseURL, limits: cfg.Limits, log: cfg.Log,
 		metrics: newMetrics(cfg.Metrics, cfg.Events, cfg.DB), outbound: cfg.Outbound,
 		retryWindow: cmp.Or(cfg.RetryWindow, 24*time.Hour), deliveryPause: cmp.Or(cfg.DeliveryPause, 5*time.Second),
 		askAfter: cmp.Or(cfg.AskAfter, 30*time.Second)}
@@ -106,6 +106,8 @@ func New(ctx context.Context, cfg Config) (*API, error) {
 	a.jobs.Handle(jobs.Deliver, jobs.Handler{Work: a.deliver, Pause: a.pauseBefore, Tries: maxDeliveryTries})
 	a.jobs.Handle(jobs.AskProvider, jobs.Handler{Work: a.askProvider, Delay: a.askAfter})
 	a.jobs.Handle(jobs.Reconcile, jobs.Handler{Work: a.reconcileJob, Timeout: reconcileTimeout})
+	a.metrics.measure(cfg.Metrics, a.provider)
+	a.jobs.Every(completeEvery, a.completing())
 	return a, a.register(ctx, cfg.Registry, cfg.TTL)
 }
 

@@ -77,7 +77,7 @@ func newShop(t *testing.T, d storetest.Database, options ...shopOption) *shop {
 	}
 	client, err := simulated.NewClient(simulated.ClientConfig{BaseURL: s.provider, AttemptTimeout: cfg.attempt})
 	must(t, err)
-	cfg.registry.DB = s.db
+	cfg.registry.DB, cfg.registry.Metrics = s.db, s.metrics
 	if cfg.registry.Log == nil {
 		cfg.registry.Log = s.book.logger()
 	}

@@ -35,6 +35,9 @@ func (a *API) hear(ctx context.Context, tx *store.Tx, pay domain.Payment, charge
 	}
 	tx.UpdatePayment(next)
 	next.Revision++
+	if pay.Status == domain.PaymentUnknown {
+		tx.SettleFlag(domain.PaymentInDoubt, pay.ID, "the provider told")
+	}
 	if next.Status != pay.Status {
 		a.emit(tx, order.Consumer, "payment."+string(next.Status), next.ID, newPayment(next))
 		if next.Status == domain.PaymentPending {

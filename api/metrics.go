@@ -31,6 +31,15 @@ func newMetrics(registerer prometheus.Registerer, providers map[string]domain.Ev
 	return m
 }
 
+// measure adds what is asked of the provider's breaker at the moment of reading.
+func (m metrics) measure(registerer prometheus.Registerer, provider *guarded) {
+	if registerer == nil {
+		return
+	}
+	registerer.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "provider_breaker_state", Help: "Whether the payment provider is left alone: 0 no, 1 about to be asked again, 2 yes."}, provider.state))
+}
+
 // start makes the numbers begin at 0, so that the first event is an increase.
 func (m metrics) start(providers map[string]domain.EventReader) {
 	for provider := range providers {

@@ -68,6 +68,11 @@ func (a *API) changeLater(ctx context.Context, tx *store.Tx, kind domain.Modific
 
 // changeNow asks the provider within the request: the change is kept before the call, so that its
 // amount cannot be taken twice, and settled after it.
+//
+// A run that goes on without its client asks again, as one with a client does: it was the merchant's own
+// call, and no customer has to be there. Nor is there a time after which only a look is safe: the look is
+// into the provider's books, not into its memory of keys, and nothing can be captured or voided beyond
+// what was reserved.
 func (a *API) changeNow(ctx context.Context, run *idempotent.Run, kind domain.ModificationKind, paymentID string, amount Amount) (Modification, error) {
 	m, err := idempotent.Step(ctx, run, "reserve", func(tx *idempotent.Tx) (domain.Modification, error) {
 		pay, err := a.ownPayment(ctx, tx.Scope.Consumer, paymentID)

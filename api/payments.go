@@ -26,7 +26,7 @@ func (a *API) payOrder(ctx context.Context, run *idempotent.Run, in PayOrder) (P
 		return Payment{}, err
 	}
 	charge, err := idempotent.Call(ctx, run, "charge", func(ctx context.Context, key string) (domain.Charge, error) {
-		return a.charge(ctx, key, run.Resumed(), pay, in.Method)
+		return a.charge(ctx, key, run, pay, in.Method)
 	})
 	refusal, refused := errors.AsType[*domain.Error](err)
 	if refused = refused && refusal.Kind == domain.Refused; err != nil && !refused {
@@ -38,8 +38,13 @@ func (a *API) payOrder(ctx context.Context, run *idempotent.Run, in PayOrder) (P
 		if err != nil {
 			return Payment{}, err
 		}
+		if refused && pay.Status.Unheard() {
+			out, err := a.failPayment(ctx, tx.Tx, pay)
+			out.Code, out.Detail = refusal.Code, refusal.Message
+			return out, err
+		}
 		if refused {
-			return a.failPayment(tx.Tx, pay, refusal), nil
+			return newPayment(pay), nil
 		}
 		pay, err = a.hear(ctx, tx.Tx, pay, charge)
 		if errors.Is(err, domain.ErrWrongCharge) {
@@ -60,6 +65,9 @@ func (a *API) reservePayment(ctx context.Context, tx *idempotent.Tx, providerKey
 	}
 	if order.Status != domain.OrderAwaitingPayment {
 		return domain.Payment{}, a.unlessSpent(ctx, "payments", tx.Scope, notPayable(order))
+	}
+	if err := a.provider.refuse(ctx); err != nil {
+		return domain.Payment{}, err
 	}
 	pay := domain.Payment{
 		ID: newID(), OrderID: order.ID, Status: domain.PaymentProcessing, Method: domain.PaymentMethod{Type: in.Method.Type},
@@ -92,23 +100,43 @@ func (a *API) unlessSpent(ctx context.Context, table string, s domain.Scope, ref
 }
 
 // charge asks the provider for the money. A resumed run looks first: an earlier attempt may have
-// charged, and a provider's own memory of keys ends some day.
-func (a *API) charge(ctx context.Context, key string, resumed bool, pay domain.Payment, method domain.PaymentMethod) (domain.Charge, error) {
+// charged. What the provider does not know is asked for again while it is sure to remember the key, and
+// only for a client who is there.
+func (a *API) charge(ctx context.Context, key string, run *idempotent.Run, pay domain.Payment, method domain.PaymentMethod) (domain.Charge, error) {
 	order, err := a.db.Order(ctx, pay.OrderID)
 	if err != nil {
 		return domain.Charge{}, err
 	}
 	request := domain.ChargeRequest{Reference: order.Number, Amount: pay.Amount, Method: method, Manual: pay.Manual,
 		ReturnURL: a.baseURL + "/return/" + pay.ID}
-	var charge domain.Charge
-	err = domain.ErrNoCharge
-	if resumed {
-		charge, err = a.provider.Find(ctx, key, request)
+	if run.Resumed() {
+		charge, err := a.provider.Find(ctx, key, request)
+		if !errors.Is(err, domain.ErrNoCharge) {
+			return charge, a.chargeError(ctx, pay, err)
+		}
+		if err := a.mayCharge(ctx, run, pay, order.Number); err != nil {
+			return domain.Charge{}, err
+		}
 	}
-	if errors.Is(err, domain.ErrNoCharge) {
-		charge, err = a.provider.Charge(ctx, key, request)
-	}
+	charge, err := a.provider.Charge(ctx, key, request)
 	return charge, a.chargeError(ctx, pay, err)
+}
+
+// mayCharge decides whether a charge that the provider does not know may be asked for again.
+func (a *API) mayCharge(ctx context.Context, run *idempotent.Run, pay domain.Payment, reference string) error {
+	now, err := a.db.Payment(ctx, pay.ID)
+	switch {
+	case err != nil:
+		return err
+	case !now.Status.Unheard(): // by an event, or by a person who found that nothing was charged
+		return domain.Errorf(domain.Refused, "payment_settled", "The payment is %s.", now.Status)
+	case !domain.MayCharge(pay.CreatedAt, a.db.Now(), a.provider.KeyMemory()):
+		return a.inDoubt(ctx, pay, reference)
+	case run.Completing():
+		return a.absentClient(pay)
+	default:
+		return nil
+	}
 }
 
 // chargeError tells apart what is certain and what is not. Neither is final: a retry with the same
@@ -125,19 +153,24 @@ func (a *API) chargeError(ctx context.Context, pay domain.Payment, err error) er
 	}
 	note, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTimeout)
 	defer cancel()
-	if noteErr := a.db.NotePaymentUnknown(note, pay.ID); noteErr != nil {
+	tx := a.db.Begin()
+	tx.NotePaymentUnknown(pay.ID)
+	if noteErr := tx.Commit(note); noteErr != nil {
 		err = errors.Join(err, noteErr)
 	}
 	return domain.Errorf(domain.Unknown, "outcome_unknown", "charge payment %s: %w", pay.ID, err)
 }
 
-// failPayment ends an attempt that the provider would not even try.
-func (a *API) failPayment(tx *store.Tx, pay domain.Payment, refusal *domain.Error) Payment {
+// failPayment ends an attempt that certainly moved no money.
+func (a *API) failPayment(ctx context.Context, tx *store.Tx, pay domain.Payment) (Payment, error) {
+	order, err := a.db.Order(ctx, pay.OrderID)
+	if err != nil {
+		return Payment{}, err
+	}
 	pay.Status = domain.PaymentFailed
 	tx.UpdatePayment(pay)
-	out := newPayment(pay)
-	out.Code, out.Detail = refusal.Code, refusal.Message
-	return out
+	a.emit(tx, order.Consumer, "payment.failed", pay.ID, newPayment(pay))
+	return newPayment(pay), nil
 }
 
 func newPayment(p domain.Payment) Payment {

@@ -6,8 +6,34 @@ import "time"
 // of a kind about one thing.
 type Attention struct {
 	ID        string
-	Kind      string // "delivery_dead"
+	Kind      string // "delivery_dead"; attentionActions lists them
 	About     string // the id of what it is about
 	Note      string // for the person; no personal data and no secrets
 	CreatedAt time.Time
 }
+
+// Kinds of attention that the program raises and settles itself in more than one place.
+const (
+	// NeedsAttention: a key whose run has been gone on with MaxLooks times in vain.
+	NeedsAttention = "needs_attention"
+	// PaymentInDoubt: a payment that may have been charged and cannot be found out any more.
+	PaymentInDoubt = "payment_unknown"
+)
+
+// attentionActions tell which action settles a flag of each kind.
+var attentionActions = map[string]string{
+	NeedsAttention: "Find out from the log why the run fails, and repair it. It is tried again every hour, and the flag goes when it ends.",
+	PaymentInDoubt: "Look the order number up at the provider. When nothing was charged, settle the payment as not charged. " +
+		"When something was, let the provider send its event again: the flag goes with it.",
+	"delivery_dead":    "Ask the owner of the webhook endpoint whether it works again; the delivery can then be asked for anew.",
+	"capture_failed":   "Ask the provider why, and the merchant whether to capture less or to void.",
+	"void_failed":      "Ask the provider why. The reservation ends by itself when its time is over.",
+	"refund_failed":    "Give the money back in another way, and tell the customer.",
+	"paid_in_vain":     "Check that the refund arrives; there is nothing else to do.",
+	"event_unreadable": "Compare the event with the provider's documentation, and let it be sent again when it can be read.",
+	"event_altered":    "Ask the provider which of the two bodies is true. The first one had its effect.",
+	"event_poison":     "Compare the event with the provider's books, and correct by hand what it tells.",
+}
+
+// Action tells the person what settles the flag. It is empty for a kind that is not known.
+func (a Attention) Action() string { return attentionActions[a.Kind] }

@@ -176,6 +176,7 @@ type Claim struct {
 	Steps       []byte        // recorded results of finished steps
 	FirstSeen   time.Time
 	Request     string // id of the request that claimed the key, or finished it
+	Looks       int    // how often a run without its client did not finish it
 }
 
 // MaxLease is the longest lease a live holder can have. A claim whose lease ends later than this was

@@ -47,6 +47,9 @@ func (s PaymentStatus) NothingCharged() bool {
 	return s == PaymentDeclined || s == PaymentFailed || s == PaymentVoided
 }
 
+// Unheard reports whether nothing that the provider said of the payment is known.
+func (s PaymentStatus) Unheard() bool { return s == PaymentProcessing || s == PaymentUnknown }
+
 // Open reports whether the payment may still take the order's money, so that no other one should start.
 // A pending payment is not open: a customer who left the bank's page may pay in another way.
 func (s PaymentStatus) Open() bool {

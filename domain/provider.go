@@ -104,6 +104,15 @@ type PaymentProvider interface {
 	Modify(ctx context.Context, key string, r ModifyRequest) (Modified, error)
 	// FindModification looks a change up by its key. ErrNoCharge says that there is none.
 	FindModification(ctx context.Context, key string, r ModifyRequest) (Modified, error)
+	// KeyMemory is how long the provider is sure to remember a key that it was asked to charge with. A
+	// repeat that comes later may be charged anew.
+	KeyMemory() time.Duration
+}
+
+// MayCharge reports whether a charge that was first asked for at the given time may be asked for again:
+// well within the provider's memory of its key, so that what is under way then still meets it.
+func MayCharge(first, now time.Time, memory time.Duration) bool {
+	return now.Sub(first) <= memory*4/5
 }
 
 // ProviderEvent is one signed piece of news from a provider about one of its charges.

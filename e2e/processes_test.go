@@ -87,10 +87,12 @@ func (c client) orderFor(email, key string) (id, number string) {
 }
 
 // orderOf is the body of a request that orders a mug.
-func orderOf(email string) string {
+func orderOf(email string) string { return orderFor(email, "mug") }
+
+func orderFor(email, sku string) string {
 	return `{"email":"` + email + `","name":"Sanne de Vries",
 		"address":{"line1":"Keizersgracht 1","postal_code":"1015 CJ","city":"Amsterdam","country":"NL"},
-		"items":[{"sku":"mug","quantity":1}],"language":"en"}`
+		"items":[{"sku":"` + sku + `","quantity":1}],"language":"en"}`
 }
 
 // payment is the body of a request that pays an order.
@@ -151,6 +153,37 @@ func TestKillDuringAPaymentInOneProcessChargesOnce(t *testing.T) {
 		env := settings{"ADDR": freeAddress(), "DATA_DIR": db.dir, "DATABASE_URL": db.url}
 		shop := start(t, env)
 		killDuringPayment(t, shop, shop.addr, func() { start(t, env) })
+	})
+}
+
+// The process dies in the middle of a payment, and nobody asks again: the next process finishes it when
+// the lease of the dead one has ended.
+func TestKillDuringAPaymentIsFinishedWithoutARetry(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, db database) {
+		w := newWorld(t, db)
+		c := client{t, "http://" + w.shop.addr}
+		order, number := c.order(newKey())
+		key, gone := newKey(), make(chan error, 1)
+		go func() {
+			_, err := c.post("/v1/payments", key, payment(order, "tok_slow"))
+			gone <- err
+		}()
+		eventually(t, patience, func() string { return "the provider is not asked" }, func() bool { return len(w.bank.seen("/charges")) == 1 })
+		w.shop.kill()
+		if err := <-gone; err == nil {
+			t.Fatal("the payment was answered before the process died: the test is void")
+		}
+		eventually(t, patience, func() string { return "the provider does not charge" }, func() bool { return len(ledger(t, w.psp.addr, number)) == 1 })
+		w.start()
+		begin := time.Now()
+		eventually(t, 75*time.Second, func() string { return w.counts().String() }, func() bool { return w.counts().paid == 1 })
+		t.Logf("the payment was finished %s after the restart", time.Since(begin).Round(time.Second))
+		w.wants(once)
+		got := c.postUntilFinal("/v1/payments", key, payment(order, "tok_slow"))
+		if got.status != http.StatusCreated || !strings.Contains(got.body, `"paid"`) {
+			t.Errorf("a late retry is answered with %d: %s", got.status, got.body)
+		}
+		w.wants(once)
 	})
 }
 

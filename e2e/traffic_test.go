@@ -79,7 +79,7 @@ func (tr *traffic) customer() {
 			return
 		case <-tick.C:
 		}
-		order := tr.twice("/v1/orders", newKey(), orderOf(skus[n%len(skus)]))
+		order := tr.twice("/v1/orders", newKey(), orderFor("sanne@example.nl", skus[n%len(skus)]))
 		var made struct{ ID string }
 		if order == nil || order.status != http.StatusCreated || json.Unmarshal([]byte(order.text), &made) != nil {
 			continue // the test has failed
@@ -92,11 +92,6 @@ func (tr *traffic) customer() {
 			tr.otherBody(order)
 		}
 	}
-}
-
-func orderOf(sku string) string {
-	return `{"email":"sanne@example.nl","name":"Sanne de Vries","address":{"line1":"Keizersgracht 1","postal_code":"1015 CJ","city":"Amsterdam","country":"NL"},
-		"items":[{"sku":"` + sku + `","quantity":1}],"language":"en"}`
 }
 
 // twice sends a request two times at once, which the door gives to two replicas.

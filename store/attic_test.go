@@ -173,5 +173,5 @@ func (a *attic) opaqueCopy() string {
 		key = "('ff' || substr(key::text, 3))::uuid"
 	}
 	return key + `, consumer_id, created_at, lease_until, done_at, endpoint_id, state, status, attempt, request_id, fingerprint,
-		fields, header, body, resource, input, steps, key_text`
+		fields, header, body, resource, input, steps, key_text, look_at, looks`
 }

@@ -1,5 +1,7 @@
 package store
 
+import "strings"
+
 // SweepStatement is one of the statements with which a sweep reads or changes the key table.
 type SweepStatement struct {
 	Query string
@@ -26,6 +28,16 @@ func SweepStatements(db *DB) []SweepStatement {
 	if !db.dialect.postgres {
 		list = append(list, SweepStatement{deleteDays, []any{from, sweepBatch}})
 	}
+	for i := range list {
+		list[i].Query = db.dialect.placeholders(list[i].Query)
+	}
+	return list
+}
+
+// UnfinishedStatements look for unfinished keys of the first two endpoints.
+func UnfinishedStatements(db *DB) []SweepStatement {
+	look := strings.ReplaceAll(strings.ReplaceAll(selectUnfinished, "NOW_MICROS", db.dialect.micros), "IN ?", "IN (1, 2)")
+	list := []SweepStatement{{look, []any{1, 1, 1, 20}}, {oldestUnfinished, []any{12}}}
 	for i := range list {
 		list[i].Query = db.dialect.placeholders(list[i].Query)
 	}

@@ -38,10 +38,11 @@ type keyRow struct {
 	body                         []byte
 	resource                     string
 	steps                        []byte
+	looks                        int
 }
 
 const selectKey = `SELECT created_at, lease_until - (NOW_MICROS), done_at, state, status, attempt, request_id, fingerprint,
-	fields, header, body, resource, steps FROM idempotency_keys WHERE key = ? AND consumer_id = ? AND endpoint_id = ?`
+	fields, header, body, resource, steps, coalesce(looks, 0) FROM idempotency_keys WHERE key = ? AND consumer_id = ? AND endpoint_id = ?`
 
 var (
 	selectKeyPostgres = strings.Replace(selectKey, "NOW_MICROS", postgresDialect.micros, 1)
@@ -58,7 +59,7 @@ func (db *DB) Claim(ctx context.Context, s domain.Scope) (claim domain.Claim, fo
 	var r keyRow
 	err = db.sql.QueryRowContext(ctx, db.dialect.placeholders(query), keyID(s), s.Consumer, s.Endpoint).Scan(
 		&r.createdAt, &r.leaseLeft, &r.doneAt, &r.state, &r.status, &r.attempt, &r.requestID, &r.fingerprint,
-		&r.fields, &r.header, &r.body, &r.resource, &r.steps)
+		&r.fields, &r.header, &r.body, &r.resource, &r.steps, &r.looks)
 	if errors.Is(err, sql.ErrNoRows) {
 		return domain.Claim{}, false, nil
 	}
@@ -73,7 +74,7 @@ func (r keyRow) claim() domain.Claim {
 		State: domain.State(r.state), Attempt: r.attempt, Resource: r.resource, Steps: r.steps,
 		LeaseLeft:   time.Duration(r.leaseLeft) * time.Microsecond,
 		Fingerprint: domain.Fingerprint{Sum: [32]byte(r.fingerprint), Fields: r.fields},
-		FirstSeen:   time.UnixMicro(r.createdAt).UTC(), Request: r.requestID,
+		FirstSeen:   time.UnixMicro(r.createdAt).UTC(), Request: r.requestID, Looks: r.looks,
 	}
 	if r.doneAt != 0 {
 		c.Answer = domain.Answer{
@@ -115,14 +116,14 @@ type NewKey struct {
 }
 
 const insertKey = `INSERT INTO idempotency_keys (key, consumer_id, endpoint_id, created_at, lease_until, done_at,
-	state, status, attempt, request_id, fingerprint, fields, header, body, resource, input, steps, key_text)
+	state, status, attempt, request_id, fingerprint, fields, header, body, resource, input, steps, key_text, look_at, looks)
 	VALUES (?, ?, ?, ?, `
 
 // ClaimDone queues the claim and its final answer as one row, before all other writes: the
 // transaction is the whole operation. A key that is taken gives ErrKeyTaken.
 func (tx *Tx) ClaimDone(k NewKey, a domain.Answer, resource string) {
 	at := a.At.UnixMicro()
-	tx.queueFirst(insertKey+`0, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, NULL, NULL, ?)`,
+	tx.queueFirst(insertKey+`0, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, NULL, NULL, ?, NULL, NULL)`,
 		keyID(k.Scope), k.Scope.Consumer, k.Scope.Endpoint, at, at,
 		int16(domain.Done), a.Status, k.Request, k.Fingerprint.Sum[:], k.Fingerprint.Fields,
 		formatHeader(a.Header), a.Body, resource, opaque(k.Scope)).or(keyConstraint, ErrKeyTaken)
@@ -131,10 +132,11 @@ func (tx *Tx) ClaimDone(k NewKey, a domain.Answer, resource string) {
 // ClaimRunning queues the claim of an operation that goes on after this transaction, before all
 // other writes. The lease runs from now by the database's clock.
 func (tx *Tx) ClaimRunning(k NewKey, lease time.Duration, steps []byte) {
-	tx.queueFirst(insertKey+tx.db.dialect.micros+` + ?, 0, ?, 0, 1, ?, ?, ?, '', ?, '', ?, ?, ?)`,
+	micros := tx.db.dialect.micros
+	tx.queueFirst(insertKey+micros+` + ?, 0, ?, 0, 1, ?, ?, ?, '', ?, '', ?, ?, ?, `+micros+` + ?, 0)`,
 		keyID(k.Scope), k.Scope.Consumer, k.Scope.Endpoint, tx.Now().UnixMicro(), lease.Microseconds(),
 		int16(domain.Running), k.Request, k.Fingerprint.Sum[:], k.Fingerprint.Fields, []byte{},
-		k.Input, steps, opaque(k.Scope)).or(keyConstraint, ErrKeyTaken)
+		k.Input, steps, opaque(k.Scope), lookAfter(lease)).or(keyConstraint, ErrKeyTaken)
 }
 
 // Every later write of an attempt carries its number: an attempt that was taken over changes nothing.
@@ -142,53 +144,55 @@ const fence = ` WHERE key = ? AND consumer_id = ? AND endpoint_id = ? AND attemp
 
 // RecordSteps queues what the attempt's finished steps gave and renews its lease.
 func (tx *Tx) RecordSteps(s domain.Scope, attempt int64, lease time.Duration, steps []byte) {
-	tx.queueFirst(`UPDATE idempotency_keys SET steps = ?, lease_until = `+tx.db.dialect.micros+` + ?`+fence,
-		steps, lease.Microseconds(), keyID(s), s.Consumer, s.Endpoint, attempt).orMissing(ErrLeaseLost)
+	micros := tx.db.dialect.micros
+	tx.queueFirst(`UPDATE idempotency_keys SET steps = ?, lease_until = `+micros+` + ?, look_at = `+micros+` + ?`+fence,
+		steps, lease.Microseconds(), lookAfter(lease), keyID(s), s.Consumer, s.Endpoint, attempt).orMissing(ErrLeaseLost)
 }
 
 // Finish queues the final answer. The command and the steps are no longer needed and are wiped.
 func (tx *Tx) Finish(s domain.Scope, attempt int64, a domain.Answer, resource string) {
 	tx.queueFirst(`UPDATE idempotency_keys SET state = 3, lease_until = 0, done_at = ?, status = ?, request_id = ?,
-		header = ?, body = ?, resource = ?, input = NULL, steps = NULL`+fence,
+		header = ?, body = ?, resource = ?, input = NULL, steps = NULL, look_at = NULL, looks = NULL`+fence,
 		a.At.UnixMicro(), a.Status, a.Request, formatHeader(a.Header), a.Body, resource,
 		keyID(s), s.Consumer, s.Endpoint, attempt).orMissing(ErrLeaseLost)
 }
 
-// TakeOver makes the caller the holder of a key whose last attempt stopped. ok is false when somebody
-// else was faster.
-func (db *DB) TakeOver(ctx context.Context, s domain.Scope, attempt int64, lease time.Duration) (ok bool, err error) {
-	micros := db.dialect.micros
-	tx := db.Begin()
-	tx.queue(`UPDATE idempotency_keys SET attempt = attempt + 1, state = 1, lease_until = `+micros+` + ?
+// TakeOver queues making the caller the holder of a key whose last attempt stopped. ErrLeaseLost says
+// that somebody else was faster. looks is how often the key has been looked at without its client, this
+// time included; it is looked at again after pause, or when the lease must have ended.
+func (tx *Tx) TakeOver(s domain.Scope, attempt int64, lease time.Duration, looks int, pause time.Duration) {
+	micros := tx.db.dialect.micros
+	tx.queueFirst(`UPDATE idempotency_keys SET attempt = attempt + 1, state = 1, lease_until = `+micros+` + ?,
+		look_at = `+micros+` + ?, looks = ?
 		WHERE key = ? AND consumer_id = ? AND endpoint_id = ? AND attempt = ? AND (state = 2 OR
 			(state = 1 AND (lease_until <= `+micros+` OR lease_until > `+micros+` + ?)))`,
-		lease.Microseconds(), keyID(s), s.Consumer, s.Endpoint, attempt,
+		lease.Microseconds(), max(lookAfter(lease), pause.Microseconds()), looks, keyID(s), s.Consumer, s.Endpoint, attempt,
 		domain.MaxLease.Microseconds()).orMissing(ErrLeaseLost)
-	if err = tx.Commit(ctx); errors.Is(err, ErrLeaseLost) {
-		return false, nil
-	}
-	return err == nil, err
 }
 
-// Release gives an unfinished key back, so that the next retry need not wait for the lease to end. It
-// stays bound to its request and keeps its finished steps.
-func (db *DB) Release(ctx context.Context, s domain.Scope, attempt int64) error {
-	tx := db.Begin()
-	tx.queue(`UPDATE idempotency_keys SET state = 2, lease_until = 0`+fence, keyID(s), s.Consumer, s.Endpoint, attempt)
-	return tx.Commit(ctx)
+// Release queues giving an unfinished key back, so that the next retry need not wait for the lease to
+// end. It stays bound to its request and keeps its finished steps. Without a retry it is looked at
+// after pause.
+func (tx *Tx) Release(s domain.Scope, attempt int64, pause time.Duration) {
+	tx.queue(`UPDATE idempotency_keys SET state = 2, lease_until = 0, look_at = `+tx.db.dialect.micros+` + ?`+fence,
+		pause.Microseconds(), keyID(s), s.Consumer, s.Endpoint, attempt)
 }
 
 // ReleaseUnknown gives a key back that a request may have claimed without hearing of it. It touches no
-// other request's claim, so it does nothing for one without an id.
-func (db *DB) ReleaseUnknown(ctx context.Context, s domain.Scope, request string) error {
+// other request's claim, so it does nothing for one without an id. Without a retry the key is looked
+// at after pause.
+func (db *DB) ReleaseUnknown(ctx context.Context, s domain.Scope, request string, pause time.Duration) error {
 	if request == "" {
 		return nil
 	}
 	tx := db.Begin()
-	tx.queue(`UPDATE idempotency_keys SET state = 2, lease_until = 0`+fence+` AND request_id = ?`,
-		keyID(s), s.Consumer, s.Endpoint, 1, request)
+	tx.queue(`UPDATE idempotency_keys SET state = 2, lease_until = 0, look_at = `+db.dialect.micros+` + ?`+fence+` AND request_id = ?`,
+		pause.Microseconds(), keyID(s), s.Consumer, s.Endpoint, 1, request)
 	return tx.Commit(ctx)
 }
+
+// lookAfter is when a key is looked at that nobody has finished or given back within its lease.
+func lookAfter(lease time.Duration) int64 { return (lease + domain.LookAfterLease).Microseconds() }
 
 // Endpoints gives the lasting number of every pattern, making those that are new.
 func (db *DB) Endpoints(ctx context.Context, patterns []string) (map[string]int16, error) {

@@ -83,9 +83,13 @@ func (tx *Tx) UpdatePayment(p domain.Payment) {
 		orMissing(ErrStale).or("payments_one_live_per_order", ErrStale)
 }
 
-// NotePaymentUnknown keeps that a charge was asked for and no answer could be believed.
-func (db *DB) NotePaymentUnknown(ctx context.Context, id string) error {
-	tx := db.Begin()
+// NotePaymentUnknown queues that a charge was asked for and no answer could be believed.
+func (tx *Tx) NotePaymentUnknown(id string) {
 	tx.queue(`UPDATE payments SET status = 'unknown', revision = revision + 1 WHERE id = ? AND status = 'processing'`, id)
-	return tx.Commit(ctx)
+}
+
+// LookAtPayment queues that the unfinished key of a payment is looked at soon.
+func (tx *Tx) LookAtPayment(id string) {
+	tx.queue(`UPDATE idempotency_keys SET look_at = 0 WHERE look_at IS NOT NULL
+		AND (key, consumer_id) IN (SELECT key, consumer_id FROM payments WHERE id = ?)`, id)
 }

@@ -115,7 +115,7 @@ func TestAnUnfinishedKeyIsNeverTouched(t *testing.T) {
 				released = append(released, domain.Scope{Key: running[0].Key, Consumer: int64(100 + len(running)), Endpoint: endpoint})
 				a.unfinished(running[len(running)-1])
 				a.unfinished(released[len(released)-1])
-				must(t, a.db.Release(t.Context(), released[len(released)-1], 1))
+				must(t, release(t, a.db, released[len(released)-1], 1))
 			}
 		}
 		other := a.scope(a.keyAt(0), a.payments) // done, in the same day
@@ -137,7 +137,7 @@ func TestAnUnfinishedKeyIsNeverTouched(t *testing.T) {
 		}
 		for i := range running {
 			a.commit(func(tx *store.Tx) { tx.Finish(running[i], 1, a.answer(), "") })
-			if ok, err := a.db.TakeOver(t.Context(), released[i], 1, 30*time.Second); !ok || err != nil {
+			if ok, err := takeOver(t, a.db, released[i], 1); !ok || err != nil {
 				t.Fatalf("take over: %v %v", ok, err)
 			}
 			a.commit(func(tx *store.Tx) { tx.Finish(released[i], 2, a.answer(), "") })

@@ -2,6 +2,7 @@ package idempotent
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -172,16 +173,10 @@ func (o *Operation[In, Out]) settle(ctx context.Context, cmd command[In], claim 
 
 // takeOver goes on where the last attempt stopped. again is true when somebody else was faster.
 func (o *Operation[In, Out]) takeOver(ctx context.Context, cmd command[In], claim domain.Claim) (reply Reply, again bool, err error) {
-	ok, err := o.registry.cfg.DB.TakeOver(ctx, cmd.scope, claim.Attempt, o.registry.cfg.Lease)
-	if err != nil || !ok {
-		return Reply{}, err == nil, err
+	run, err := resume(ctx, o.Described, o.registry, o.newKey(cmd), claim, cmd.packed != nil)
+	if err == nil {
+		reply, err = o.attempt(ctx, run, cmd)
 	}
-	o.registry.metrics.takeovers.WithLabelValues(o.Pattern).Inc()
-	run, err := resume(o.Described, o.registry, o.newKey(cmd), claim)
-	if err != nil {
-		return Reply{}, false, err
-	}
-	reply, err = o.attempt(ctx, run, cmd)
 	if errors.Is(err, store.ErrLeaseLost) || errors.Is(err, store.ErrCommitUnknown) {
 		return Reply{}, true, nil
 	}
@@ -192,8 +187,11 @@ func (o *Operation[In, Out]) takeOver(ctx context.Context, cmd command[In], clai
 // back at once, except after a crash, where the lease ends by itself.
 func (o *Operation[In, Out]) attempt(ctx context.Context, run *Run, cmd command[In]) (Reply, error) {
 	run.consumer = cmd.consumer
-	defer run.giveBack(ctx)
-	_, err := o.run(ctx, run, cmd.in)
+	err := fmt.Errorf("%s ended in a panic", o.Pattern) // unless it returns
+	defer func() { run.giveBack(ctx, err) }()
+	if err = o.recall(run, &cmd); err == nil {
+		_, err = o.run(ctx, run, cmd.in)
+	}
 	if err != nil && !run.finished && domain.KindOf(err).Final() {
 		err = run.refuse(ctx, err) // a "no" from between the steps
 	}
@@ -204,6 +202,20 @@ func (o *Operation[In, Out]) attempt(ctx context.Context, run *Run, cmd command[
 		err = fmt.Errorf("%s ended without Finish", o.Pattern)
 	}
 	return Reply{}, err
+}
+
+// recall reads what the key's row keeps for a run that goes on: its finished steps, and the command when
+// no client has brought it.
+func (o *Operation[In, Out]) recall(run *Run, cmd *command[In]) error {
+	if len(run.recorded) > 0 {
+		if err := json.Unmarshal(run.recorded, &run.steps); err != nil {
+			return fmt.Errorf("read finished steps: %w", err)
+		}
+	}
+	if !run.absent {
+		return nil
+	}
+	return o.fields.unpack(cmd.packed, &cmd.in)
 }
 
 func (o *Operation[In, Out]) newKey(cmd command[In]) store.NewKey {

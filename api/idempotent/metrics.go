@@ -21,6 +21,7 @@ type metrics struct {
 	requests   *prometheus.CounterVec
 	takeovers  *prometheus.CounterVec
 	recoveries *prometheus.CounterVec
+	completed  *prometheus.CounterVec
 	late       *prometheus.CounterVec
 	unknown    prometheus.Counter
 	reuse      prometheus.Counter
@@ -51,6 +52,7 @@ func newMetrics(registerer prometheus.Registerer) metrics {
 		requests:   prometheus.NewCounterVec(counter("idem_requests_total", "Keyed requests by endpoint and outcome."), []string{"endpoint", "outcome"}),
 		takeovers:  prometheus.NewCounterVec(counter("idem_takeovers_total", "Unfinished runs that a later attempt went on with."), []string{"endpoint"}),
 		recoveries: prometheus.NewCounterVec(counter("idem_recoveries_total", "Taken-over runs by the step at which they went on."), []string{"step"}),
+		completed:  prometheus.NewCounterVec(counter("idem_completer_runs_total", "Runs that went on without their client, by what came of them."), []string{"outcome"}),
 		late:       prometheus.NewCounterVec(counter("idem_late_retries_total", "Requests whose key was too old to be answered or run."), []string{"endpoint"}),
 		unknown:    prometheus.NewCounter(counter("idem_unknown_outcomes", "Attempts that ended without knowing whether an outside call took effect.")),
 		reuse:      prometheus.NewCounter(counter("idem_cross_endpoint_reuse_total", "Keys that one consumer used on a second endpoint: allowed, and often a mistake.")),
@@ -61,10 +63,20 @@ func newMetrics(registerer prometheus.Registerer) metrics {
 			Buckets: []float64{.0005, .001, .002, .005, .01, .02, .05, .1, .2, .5, 1, 3}}, []string{"store", "op"}),
 	}
 	if registerer != nil {
-		registerer.MustRegister(m.requests, m.takeovers, m.recoveries, m.late, m.unknown, m.reuse, m.wait, m.store)
+		registerer.MustRegister(m.requests, m.takeovers, m.recoveries, m.completed, m.late, m.unknown, m.reuse, m.wait, m.store)
+	}
+	for _, o := range []string{runCompleted, runUnfinished, runOvertaken} {
+		m.completed.WithLabelValues(o)
 	}
 	return m
 }
+
+// What can become of a run without its client.
+const (
+	runCompleted  = "completed"  // the key has its final answer
+	runUnfinished = "unfinished" // it will be looked at again
+	runOvertaken  = "overtaken"  // somebody else has gone on with it: another process, or its client
+)
 
 // start makes the numbers of an endpoint begin at 0, so that the first event is an increase.
 func (m metrics) start(endpoint string) {

@@ -48,7 +48,7 @@ func TestRandomHistoriesKeepThePromise(t *testing.T) {
 				defer func() { clock.Move(-w.moved) }()
 				rt.Repeat(map[string]func(*rapid.T){
 					"call": w.call, "storm": w.storm, "restart": func(rt *rapid.T) { w.restart(rt) },
-					"leases end": w.endLeases, "time passes": w.pass, "": w.check,
+					"leases end": w.endLeases, "time passes": w.pass, "complete": w.complete, "": w.check,
 				})
 			})
 		})
@@ -62,6 +62,7 @@ type world struct {
 	db       *store.DB
 	clock    *storetest.Clock
 	moved    time.Duration
+	registry *idempotent.Registry
 	ops      map[string]*idempotent.Operation[in, out]
 	keys     []domain.Key
 	records  map[place]*record
@@ -250,6 +251,20 @@ func (w *world) endLeases(rt *rapid.T) {
 	w.exec(rt, "UPDATE idempotency_keys SET lease_until = 1 WHERE state = 1")
 	for _, r := range w.records {
 		r.leased = false
+	}
+}
+
+// complete lets the completer look: what stopped and is held by nobody has its final answer then, whether
+// its client ever asks or not.
+func (w *world) complete(rt *rapid.T) {
+	w.exec(rt, "UPDATE idempotency_keys SET look_at = 0 WHERE look_at IS NOT NULL")
+	if _, err := w.registry.Complete(context.Background(), 1000); err != nil {
+		rt.Fatal(err)
+	}
+	for p, r := range w.records {
+		if !r.done && !r.leased {
+			w.records[p] = w.fromDatabase(rt, p, r.body)
+		}
 	}
 }
 

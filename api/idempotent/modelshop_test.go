@@ -27,6 +27,7 @@ func (w *world) restart(rt *rapid.T) {
 	if err := errors.Join(err1, err2); err != nil {
 		rt.Fatal(err)
 	}
+	w.registry = r
 	w.ops = map[string]*idempotent.Operation[in, out]{"local": local, "phased": phased}
 }
 

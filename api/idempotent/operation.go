@@ -68,6 +68,9 @@ func register[In, Out any](ctx context.Context, r *Registry, pattern, kind strin
 		return nil, fmt.Errorf("register %s: %w", pattern, err)
 	}
 	r.operations, r.handlers = append(r.operations, op.Described), append(r.handlers, op.Handle)
+	if kind == "phased" {
+		r.completers[op.number] = op.complete
+	}
 	r.metrics.start(pattern)
 	return op, nil
 }
@@ -99,6 +102,7 @@ type command[In any] struct {
 	consumer string // name, for the log
 	print    domain.Fingerprint
 	in       In
+	packed   []byte // the command as it was kept, when it comes without its client
 	hints    Hints
 }
 
@@ -190,7 +194,7 @@ func (o *Operation[In, Out]) Output(r Reply) (out Out, err error) {
 func (o *Operation[In, Out]) lead(ctx context.Context, fl *flight, cmd command[In]) {
 	ctx, cancel := context.WithTimeout(ctx, o.registry.cfg.Deadline)
 	defer cancel()
-	reply, err := o.recovered(ctx, cmd)
+	reply, err := o.recovered(cmd, func() (Reply, error) { return o.execute(ctx, cmd) })
 	if err == nil {
 		o.remember(cmd, reply)
 	} else {
@@ -208,12 +212,13 @@ func (o *Operation[In, Out]) remember(cmd command[In], reply Reply) {
 	}
 }
 
-func (o *Operation[In, Out]) recovered(ctx context.Context, cmd command[In]) (reply Reply, err error) {
+// recovered makes an error of a panic.
+func (o *Operation[In, Out]) recovered(cmd command[In], do func() (Reply, error)) (reply Reply, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			o.log(cmd, "retryable").Error("panic in operation", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 			reply, err = Reply{}, domain.Errorf(domain.Unavailable, "retry_same_key", "%s", domain.Sentence("retry_same_key"))
 		}
 	}()
-	return o.execute(ctx, cmd)
+	return do()
 }

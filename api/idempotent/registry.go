@@ -58,6 +58,7 @@ type Registry struct {
 	audit      audit
 	operations []Described
 	handlers   []func(caller func(*gin.Context) domain.Consumer) gin.HandlerFunc // of the operations
+	completers map[int16]func(context.Context, domain.Unfinished)                // of the phased ones, by number
 	running    sync.WaitGroup
 }
 
@@ -94,7 +95,8 @@ func NewRegistry(cfg Config) (*Registry, error) {
 	if cfg.Lease > domain.MaxLease {
 		return nil, fmt.Errorf("idempotent: a lease of %s is longer than %s, past which it counts as ended", cfg.Lease, domain.MaxLease)
 	}
-	r := &Registry{cfg: cfg, cache: newAnswerCache(cfg.CacheBytes), metrics: newMetrics(cfg.Metrics), recent: recentKeys{max: maxRecentKeys}}
+	r := &Registry{cfg: cfg, cache: newAnswerCache(cfg.CacheBytes), metrics: newMetrics(cfg.Metrics), recent: recentKeys{max: maxRecentKeys},
+		completers: map[int16]func(context.Context, domain.Unfinished){}}
 	if copies, ok := cfg.Answers.(interface {
 		Observe(func(op string, took time.Duration))
 	}); ok {

@@ -46,21 +46,34 @@ type Run struct {
 	attempt  int64  // 0 until the claim is written
 	unknown  bool   // the claim may be written: its commit gave no answer
 	resumed  bool
-	went     bool // a resumed run has reached something that was not done yet
+	absent   bool   // its client is not there
+	looks    int    // how often the key was gone on with without its client, this time included
+	went     bool   // a resumed run has reached something that was not done yet
+	recorded []byte // finished steps as the key's row has them
 	steps    map[string]json.RawMessage
 	finished bool
 	answer   domain.Answer
 }
 
-// resume makes the run that goes on with a claim just taken over.
-func resume(op Described, r *Registry, key store.NewKey, claim domain.Claim) (*Run, error) {
-	run := &Run{op: op, registry: r, key: key, attempt: claim.Attempt + 1, resumed: true}
-	if len(claim.Steps) > 0 {
-		if err := json.Unmarshal(claim.Steps, &run.steps); err != nil {
-			return nil, fmt.Errorf("read finished steps: %w", err)
-		}
+// resume takes a claim over and makes the run that goes on with it. store.ErrLeaseLost says that
+// somebody else was faster.
+func resume(ctx context.Context, op Described, r *Registry, key store.NewKey, claim domain.Claim, absent bool) (*Run, error) {
+	run := &Run{op: op, registry: r, key: key, attempt: claim.Attempt + 1, recorded: claim.Steps, looks: claim.Looks, resumed: true, absent: absent}
+	pause := time.Duration(0)
+	if absent {
+		run.looks++
+		pause = domain.LookPause(run.looks)
 	}
-	return run, nil
+	tx := r.cfg.DB.Begin()
+	tx.TakeOver(key.Scope, claim.Attempt, r.cfg.Lease, run.looks, pause)
+	if run.looks > domain.MaxLooks {
+		run.callPerson(tx) // no earlier run could: each of them took its process along
+	}
+	err := tx.Commit(ctx)
+	if err == nil {
+		r.metrics.takeovers.WithLabelValues(op.Pattern).Inc()
+	}
+	return run, err
 }
 
 // OutsideKey is the key that Call hands to its function under this name, for keeping it beforehand.
@@ -68,6 +81,10 @@ func (r *Run) OutsideKey(name string) string { return outsideKey(r.key.Scope, na
 
 // Resumed reports whether an earlier attempt may have made outside calls already.
 func (r *Run) Resumed() bool { return r.resumed }
+
+// Completing reports whether the run goes on without its client, who may have gone for good: what has
+// begun must be finished, and what has not must not be started.
+func (r *Run) Completing() bool { return r.absent }
 
 // goesOn counts where a run that was taken over does its first work.
 func (r *Run) goesOn(step string) {
@@ -190,6 +207,9 @@ func (r *Run) finish(tx *Tx, answer domain.Answer) {
 		tx.ClaimDone(r.key, answer, resource)
 	} else {
 		tx.Finish(r.key.Scope, r.attempt, answer, resource)
+		if r.looks >= domain.MaxLooks {
+			tx.SettleFlag(domain.NeedsAttention, aboutKey(r.key.Scope), "it has ended by itself")
+		}
 	}
 	tx.then = func() { r.finished, r.answer = true, answer }
 }
@@ -231,15 +251,16 @@ func (r *Run) refuse(ctx context.Context, refusal error) error {
 	return errRefused
 }
 
-// giveBack releases the claim of a run that stopped without a final answer. It may fail: then the
-// lease ends by itself. A panic passes through.
-func (r *Run) giveBack(ctx context.Context) {
+// giveBack releases the claim of a run that stopped without a final answer because of err, and says
+// when it is looked at if its client does not come back. It may fail: then the lease ends by itself. A
+// panic passes through.
+func (r *Run) giveBack(ctx context.Context, err error) {
 	if r.finished || r.attempt == 0 && !r.unknown {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 	defer cancel()
-	if err := r.release(ctx); err != nil {
+	if err := r.release(ctx, err); err != nil {
 		r.registry.cfg.Log.Warn("key not released, its lease will end", "endpoint", r.op.Pattern, "key", r.key.Scope.Key.Short(),
 			"consumer", r.consumer, "request", r.key.Request, "outcome", "retryable", "error", err)
 	}
@@ -247,9 +268,18 @@ func (r *Run) giveBack(ctx context.Context) {
 
 // release gives back the claim that this run has, or may have: a lost answer is no reason to let
 // everybody wait for the lease to end.
-func (r *Run) release(ctx context.Context) error {
-	if r.attempt == 0 {
-		return r.registry.cfg.DB.ReleaseUnknown(ctx, r.key.Scope, r.key.Request)
+func (r *Run) release(ctx context.Context, cause error) error {
+	pause := domain.LookPause(r.looks)
+	if known, ok := errors.AsType[*domain.Error](cause); ok && r.absent && known.RetryAfter > 0 {
+		pause = min(known.RetryAfter, domain.MaxLookPause)
 	}
-	return r.registry.cfg.DB.Release(ctx, r.key.Scope, r.attempt)
+	if r.attempt == 0 {
+		return r.registry.cfg.DB.ReleaseUnknown(ctx, r.key.Scope, r.key.Request, pause)
+	}
+	tx := r.registry.cfg.DB.Begin()
+	tx.Release(r.key.Scope, r.attempt, pause)
+	if r.looks >= domain.MaxLooks {
+		r.callPerson(tx)
+	}
+	return tx.Commit(ctx)
 }

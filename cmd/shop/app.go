@@ -87,6 +87,7 @@ func newApp(ctx context.Context, cfg Config, log *slog.Logger) (a *app, err erro
 		return nil, err
 	}
 	a.measureJobs()
+	a.measureUnfinished()
 	events, err := simulated.NewEventReader(cfg.WebhookSecret, a.db.Now)
 	if err != nil {
 		return nil, err

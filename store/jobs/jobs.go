@@ -39,6 +39,7 @@ type Queue struct {
 	client   *river.Client[*sql.Tx]
 	listen   *pgxpool.Pool
 	handlers map[Kind]Handler
+	loops    loops
 }
 
 // New makes a queue. It does not work until Start.
@@ -93,10 +94,23 @@ func (q *Queue) driver(ctx context.Context, cfg Config) (riverdriver.Driver[*sql
 }
 
 // Start begins to work. ctx ending does not stop the work; Stop does.
-func (q *Queue) Start(ctx context.Context) error { return q.client.Start(context.WithoutCancel(ctx)) }
+func (q *Queue) Start(ctx context.Context) error {
+	ctx = context.WithoutCancel(ctx)
+	if err := q.client.Start(ctx); err != nil {
+		return err
+	}
+	q.loops.start(ctx)
+	return nil
+}
 
 // Stop lets running jobs end, or cancels them when ctx ends first. Unfinished jobs run again later.
 func (q *Queue) Stop(ctx context.Context) error {
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		q.loops.end(ctx)
+	}()
+	defer func() { <-ended }() // soon after ctx
 	err := q.client.Stop(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {
 		stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)

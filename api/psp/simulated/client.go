@@ -23,6 +23,7 @@ type ClientConfig struct {
 	HTTP           *http.Client  // default: one that gives up dialling after 1 s
 	Attempts       int           // tries per call; default 2
 	AttemptTimeout time.Duration // per try; default 4 s
+	KeyMemory      time.Duration // how long the provider remembers keys; default 24 h, as real ones
 	Log            *slog.Logger  // default: discard
 }
 
@@ -32,6 +33,7 @@ type Client struct {
 	http     *http.Client
 	attempts int
 	timeout  time.Duration
+	memory   time.Duration
 	log      *slog.Logger
 }
 
@@ -48,9 +50,13 @@ func NewClient(cfg ClientConfig) (*Client, error) {
 	}
 	return &Client{
 		base: strings.TrimRight(cfg.BaseURL, "/"), http: httpClient(cfg.HTTP),
-		attempts: max(cmp.Or(cfg.Attempts, 2), 1), timeout: cmp.Or(cfg.AttemptTimeout, 4*time.Second), log: cfg.Log,
+		attempts: max(cmp.Or(cfg.Attempts, 2), 1), timeout: cmp.Or(cfg.AttemptTimeout, 4*time.Second),
+		memory: cmp.Or(cfg.KeyMemory, 24*time.Hour), log: cfg.Log,
 	}, nil
 }
+
+// KeyMemory is what the configuration says of the provider.
+func (c *Client) KeyMemory() time.Duration { return c.memory }
 
 // Charge asks for money, on every try with the same key.
 //
