@@ -82,6 +82,11 @@ func (g *guarded) Get(ctx context.Context, id string) (domain.Charge, error) {
 	return asked(g, func() (domain.Charge, error) { return g.PaymentProvider.Get(ctx, id) })
 }
 
+// List reads a page of charges.
+func (g *guarded) List(ctx context.Context, from, to time.Time, cursor string) (domain.ChargePage, error) {
+	return asked(g, func() (domain.ChargePage, error) { return g.PaymentProvider.List(ctx, from, to, cursor) })
+}
+
 // Modify changes a charge.
 func (g *guarded) Modify(ctx context.Context, key string, r domain.ModifyRequest) (domain.Modified, error) {
 	return asked(g, func() (domain.Modified, error) { return g.PaymentProvider.Modify(ctx, key, r) })

@@ -344,12 +344,12 @@ func TestEveryFlagSaysWhatSettlesIt(t *testing.T) {
 			if strings.HasSuffix(name, "_test.go") {
 				continue
 			}
-			for _, m := range regexp.MustCompile(`\.Flag\("([a-z_]+)",`).FindAllStringSubmatch(string(text), -1) {
+			for _, m := range regexp.MustCompile(`\.(?:Flag|flag|differ)\((?:ctx, )?"([a-z_]+)",`).FindAllStringSubmatch(string(text), -1) {
 				kinds = append(kinds, m[1])
 			}
 		}
 	}
-	if len(kinds) < 9 {
+	if len(kinds) < 15 {
 		t.Fatalf("only %v were found", kinds)
 	}
 	for _, kind := range kinds {

@@ -25,14 +25,20 @@ var attentionActions = map[string]string{
 	NeedsAttention: "Find out from the log why the run fails, and repair it. It is tried again every hour, and the flag goes when it ends.",
 	PaymentInDoubt: "Look the order number up at the provider. When nothing was charged, settle the payment as not charged. " +
 		"When something was, let the provider send its event again: the flag goes with it.",
-	"delivery_dead":    "Ask the owner of the webhook endpoint whether it works again; the delivery can then be asked for anew.",
-	"capture_failed":   "Ask the provider why, and the merchant whether to capture less or to void.",
-	"void_failed":      "Ask the provider why. The reservation ends by itself when its time is over.",
-	"refund_failed":    "Give the money back in another way, and tell the customer.",
-	"paid_in_vain":     "Check that the refund arrives; there is nothing else to do.",
-	"event_unreadable": "Compare the event with the provider's documentation, and let it be sent again when it can be read.",
-	"event_altered":    "Ask the provider which of the two bodies is true. The first one had its effect.",
-	"event_poison":     "Compare the event with the provider's books, and correct by hand what it tells.",
+	"payment_wrong_charge":     "Ask the provider why its charge differs from what was asked. Nothing was marked paid by it.",
+	"payment_pending":          "Ask the provider what it still waits for, and the customer whether he paid.",
+	"reconcile_unknown_charge": "Find out whose charge it is. When it is nobody's, give the money back at the provider.",
+	"reconcile_missing_charge": "Ask the provider for the charge. The payment claims money that its books do not show.",
+	"reconcile_amount":         "Ask the provider why its charge differs from what was asked, and correct the difference there.",
+	"reconcile_state":          "Compare the payment with the provider's charge, and correct the one that is wrong.",
+	"delivery_dead":            "Ask the owner of the webhook endpoint whether it works again; the delivery can then be asked for anew.",
+	"capture_failed":           "Ask the provider why, and the merchant whether to capture less or to void.",
+	"void_failed":              "Ask the provider why. The reservation ends by itself when its time is over.",
+	"refund_failed":            "Give the money back in another way, and tell the customer.",
+	"paid_in_vain":             "Check that the refund arrives; there is nothing else to do.",
+	"event_unreadable":         "Compare the event with the provider's documentation, and let it be sent again when it can be read.",
+	"event_altered":            "Ask the provider which of the two bodies is true. The first one had its effect.",
+	"event_poison":             "Compare the event with the provider's books, and correct by hand what it tells.",
 }
 
 // Action tells the person what settles the flag. It is empty for a kind that is not known.

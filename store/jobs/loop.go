@@ -48,6 +48,11 @@ func (l loop) run(ctx context.Context, stop <-chan struct{}) {
 			pause = 0
 		}
 		select {
+		case <-stop: // also when there is more to do
+			return
+		default:
+		}
+		select {
 		case <-stop:
 			return
 		case <-time.After(pause):
