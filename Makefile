@@ -1,7 +1,7 @@
 # Thin on purpose: every target is a plain command you can also type yourself.
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint gen build bench pictures up down
+.PHONY: help run test chaos lint gen build bench pictures up down
 
 GOLANGCI_LINT := v2.15.0
 MAILPIT := v1.33.1
@@ -12,12 +12,16 @@ help: ## list the targets
 run: ## the whole shop in one process, on SQLite; needs nothing but Go
 	go run ./cmd/shop
 
-# The browser tests come last and alone: they measure what a person would see, and
-# compilers running beside them would slow that down. They run the binary, so the
-# race detector has nothing to look at in them.
+# The tests of the binary come last and one after the other: they measure what a person
+# would see, and compilers running beside them would slow that down. The race detector
+# has nothing to look at in them.
 test: .tools/mailpit ## every test; installs Postgres, Redis, Chromium and a mail server when missing
 	.ci/install-services
-	go run ./cmd/withservices -- sh -c 'go test -race -timeout 30m $(TESTFLAGS) $$(go list ./... | grep -v /e2e$$) && go test -timeout 40m $(TESTFLAGS) ./e2e'
+	go run ./cmd/withservices -- sh -c 'go test -race -timeout 30m $(TESTFLAGS) $$(go list ./... | grep -v /e2e) && go test -p 1 -timeout 40m $(TESTFLAGS) ./e2e/...'
+
+chaos: ## hurt the whole shop for ten minutes, every commit on the disk; CHAOS='-chaos.seed 7'
+	.ci/install-services
+	go test -count=1 -v -timeout 60m -run Nothing ./e2e/chaos -args -chaos.time 10m -chaos.fsync $(CHAOS)
 
 lint: .tools/golangci-lint ## gofmt, go vet and golangci-lint
 	@unformatted=$$(git ls-files '*.go' ':!*_templ.go' | xargs gofmt -l); \

@@ -1,7 +1,6 @@
 package chaos
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -82,59 +81,67 @@ func (c client) try(op operation, n int) (ack, string) {
 	}
 	method, _, _ := strings.Cut(op.endpoint, " ")
 	a.Call = c.world.history.now()
-	resp, body, err := c.send(op.consumer, method, "http://"+front.addr+op.path, header, op.body)
+	got, err := c.send(op.consumer, method, "http://"+front.addr+op.path, header, op.body)
 	a.Return = c.world.history.now()
-	full := ack{op: op, body: body}
+	full := ack{op: op, body: got.body}
 	if err != nil {
 		a.Outcome, a.Code = unknown, err.Error()
 	} else {
-		a.Status, a.Replayed, a.Request = resp.StatusCode, resp.Header.Get("Idempotent-Replayed") == "true", resp.Header.Get("X-Request-Id")
-		a.Outcome, a.Code = judge(resp, body)
+		a.Status, a.Replayed, a.Request = got.status, got.header.Get("Idempotent-Replayed") == "true", got.header.Get("X-Request-Id")
+		a.Outcome, a.Code = judge(got)
 	}
 	if a.Outcome == final {
-		full.header = lasting(resp.Header)
-		a.Hash = hash(a.Status, full.header, body)
+		full.header = lasting(got.header)
+		a.Hash = hash(a.Status, full.header, got.body)
 	}
 	full.attempt = a
 	if first := c.world.history.add(a, full); first != nil {
 		c.world.violation("I4", "%s was answered with %d %s%s and before that (%s) with %d %s%s; payloads %s and %s",
-			a.scope(), a.Status, full.header, body, first.Request, first.Status, first.header, first.body, a.Print, first.Print)
+			a.scope(), a.Status, full.header, got.body, first.Request, first.Status, first.header, first.body, a.Print, first.Print)
 	}
 	if a.Outcome == final && !expected[a.Status] {
-		c.world.violation("I3", "%s was answered with %d %s", a.scope(), a.Status, body)
+		c.world.violation("I3", "%s was answered with %d %s", a.scope(), a.Status, got.body)
 	}
 	return full, a.Outcome
 }
 
-func (c client) send(consumer, method, address string, header http.Header, body string) (*http.Response, []byte, error) {
+// exchange is an answer that came whole.
+type exchange struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+func (c client) send(consumer, method, address string, header http.Header, body string) (got exchange, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), attemptTimeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, method, address, strings.NewReader(body))
 	if err != nil {
-		return nil, nil, err
+		return got, err
 	}
 	req.Header = header
 	req.Header.Set("Authorization", "Bearer demo-"+consumer)
 	resp, err := transport.RoundTrip(req)
 	if err != nil {
-		return nil, nil, err
+		return got, err
 	}
 	defer func() { _ = resp.Body.Close() }()
-	text, err := io.ReadAll(resp.Body)
-	return resp, text, err
+	got = exchange{status: resp.StatusCode, header: resp.Header}
+	got.body, err = io.ReadAll(resp.Body)
+	return got, err
 }
 
 // expected are the final answers to what these clients ask for: they break no rule of the API.
 var expected = map[int]bool{200: true, 201: true, 202: true, 402: true, 422: true}
 
 // judge tells what an answer to an operation means. Only what may pass has a Retry-After.
-func judge(resp *http.Response, body []byte) (outcome, code string) {
+func judge(got exchange) (outcome, code string) {
 	var problem struct{ Code string }
-	if strings.HasPrefix(resp.Header.Get("Content-Type"), "application/problem") {
-		_ = json.Unmarshal(body, &problem) // an empty code is what is to be told then
+	if strings.HasPrefix(got.header.Get("Content-Type"), "application/problem") {
+		_ = json.Unmarshal(got.body, &problem) // an empty code is what is to be told then
 	}
 	switch {
-	case resp.StatusCode >= 500 || resp.Header.Get("Retry-After") != "":
+	case got.status >= 500 || got.header.Get("Retry-After") != "":
 		return unknown, problem.Code
 	case problem.Code == "idempotency_key_reused":
 		return reused, problem.Code
@@ -166,28 +173,35 @@ func (w *world) look(op operation) {
 	a := attempt{Client: c.number, Replica: front.name, Consumer: op.consumer, Endpoint: op.endpoint, Key: op.key, Outcome: unknown}
 	query := url.Values{"endpoint": {op.endpoint}, "key": {op.key}}
 	a.Call = w.history.now()
-	resp, body, err := c.send(op.consumer, http.MethodGet, "http://"+front.addr+"/v1/operations?"+query.Encode(), http.Header{}, "")
+	got, err := c.send(op.consumer, http.MethodGet, "http://"+front.addr+"/v1/operations?"+query.Encode(), http.Header{}, "")
 	a.Return = w.history.now()
 	if err != nil {
 		a.Code = err.Error()
 	} else {
-		a.Status, a.Request = resp.StatusCode, resp.Header.Get("X-Request-Id")
-		var record struct{ State, Code string }
-		if err := json.Unmarshal(body, &record); err != nil {
-			a.Code = err.Error()
-		}
-		switch {
-		case resp.StatusCode == http.StatusNotFound && record.Code == "operation_not_found":
-			a.Outcome = none
-		case resp.StatusCode == http.StatusOK && record.State == "completed":
-			a.Outcome = done
-		case resp.StatusCode == http.StatusOK && (record.State == "in_progress" || record.State == "retryable"):
-			a.Outcome = opened
-		case resp.StatusCode < 500:
-			w.violation("I14", "the look at %s was answered with %d %s", a.scope(), resp.StatusCode, body)
+		a.Status, a.Request = got.status, got.header.Get("X-Request-Id")
+		if a.Outcome = recorded(got); a.Outcome == unknown && got.status < 500 {
+			w.violation("I14", "the look at %s was answered with %d %s", a.scope(), got.status, got.body)
 		}
 	}
 	w.history.add(a, ack{})
+}
+
+// recorded tells what an answer to a look means.
+func recorded(got exchange) string {
+	var record struct{ State, Code string }
+	if err := json.Unmarshal(got.body, &record); err != nil {
+		return unknown
+	}
+	switch {
+	case got.status == http.StatusNotFound && record.Code == "operation_not_found":
+		return none
+	case got.status == http.StatusOK && record.State == "completed":
+		return done
+	case got.status == http.StatusOK && (record.State == "in_progress" || record.State == "retryable"):
+		return opened
+	default:
+		return unknown
+	}
 }
 
 // read gets something of a consumer's until it is told, by whichever replica.
@@ -195,13 +209,13 @@ func (w *world) read(consumer, path string, into any) bool {
 	c := w.newClient()
 	for n, begin := 0, time.Now(); !w.overdue(begin); n++ {
 		front := w.fronts[rand.IntN(len(w.fronts))]
-		resp, body, err := c.send(consumer, http.MethodGet, "http://"+front.addr+path, http.Header{}, "")
-		if err == nil && resp.StatusCode < 500 {
-			if resp.StatusCode != http.StatusOK {
-				w.violation("I14", "%s was told of %s and reads %d %s", consumer, path, resp.StatusCode, body)
+		got, err := c.send(consumer, http.MethodGet, "http://"+front.addr+path, http.Header{}, "")
+		if err == nil && got.status < 500 {
+			if got.status != http.StatusOK || json.Unmarshal(got.body, into) != nil {
+				w.violation("I14", "%s was told of %s and reads %d %s", consumer, path, got.status, got.body)
 				return false
 			}
-			return json.NewDecoder(bytes.NewReader(body)).Decode(into) == nil
+			return true
 		}
 		time.Sleep(rand.N(min(longestPause, firstPause<<min(n, 10)) + 1))
 	}

@@ -2,6 +2,7 @@ package chaos
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -106,7 +107,7 @@ func TestResetBreaksWhatIsOpen(t *testing.T) {
 		t.Errorf("%d connections were reset, want 1", met)
 	}
 	_ = conn.SetReadDeadline(time.Now().Add(5 * time.Second))
-	if _, err := conn.Read(make([]byte, 1)); err == nil || err == io.EOF {
+	if _, err := conn.Read(make([]byte, 1)); err == nil || errors.Is(err, io.EOF) {
 		t.Errorf("reading gives %v, want a broken connection", err)
 	}
 }
@@ -121,10 +122,11 @@ func TestScheduleFollowsFromTheSeed(t *testing.T) {
 		}
 		return names
 	}
-	if of(7) != of(7) {
+	first, again := of(7), of(7)
+	if first != again {
 		t.Error("two schedules of one seed differ")
 	}
-	if of(7) == of(8) {
+	if first == of(8) {
 		t.Error("two seeds give one schedule")
 	}
 	s, seen := newSchedule(1, 1, time.Second, ofReplicas()), map[string]bool{}

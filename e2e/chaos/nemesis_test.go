@@ -188,7 +188,7 @@ func (s *schedule) next() step {
 // trouble hurts the world until ctx ends: each replica, the servers and the links on their own, all at
 // the same time.
 func (w *world) trouble(ctx context.Context, seed uint64) {
-	replicas := newSchedule(seed, 1, 300*time.Millisecond, ofReplicas())
+	replicas := newSchedule(seed, 1, 600*time.Millisecond, ofReplicas())
 	servers := newSchedule(seed, 2, 1200*time.Millisecond, ofServers())
 	links := newSchedule(seed, 3, 600*time.Millisecond, ofLinks())
 	var all sync.WaitGroup

@@ -1,7 +1,6 @@
 package chaos
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"net/http"
@@ -172,15 +171,6 @@ func (r *replica) stop() {
 	_ = r.cmd.Process.Kill()
 	r.mu.Unlock()
 	<-r.ended
-}
-
-// get reads a page of this replica, past every link.
-func (r *replica) get(ctx context.Context, path string) (*http.Response, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+r.addr+path, nil)
-	if err != nil {
-		return nil, err
-	}
-	return http.DefaultClient.Do(req)
 }
 
 func (r *replica) hasRule() bool {
