@@ -19,8 +19,7 @@ import (
 	"time"
 )
 
-// ground is a shop's database at rest: migrated, filled, and swept for the next ten minutes. Every run
-// starts from a copy of it, so that what a shop does when it begins is not among the points it passes.
+// ground is a shop's database at rest, migrated and filled. Every run starts from a copy of it.
 type ground struct{ db database }
 
 func newGround(t *testing.T, db database) ground {
@@ -31,8 +30,7 @@ func newGround(t *testing.T, db database) ground {
 	}
 	defer shop.kill()
 	witness := db.open(t)
-	swept := func() int { return sweeps(t, witness) }
-	eventually(t, patience, func() string { return "the shop sweeps when it begins" }, func() bool { return swept() > 0 })
+	awaitBegun(t, witness)
 	if err := witness.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -41,14 +39,18 @@ func newGround(t *testing.T, db database) ground {
 	return ground{db}
 }
 
-// sweeps counts those that are done.
-func sweeps(t *testing.T, db *sql.DB) (n int) {
+// awaitBegun waits until a shop has done what it does when it begins. Only then its points are numbered,
+// from the first request on.
+func awaitBegun(t *testing.T, db *sql.DB) {
 	t.Helper()
-	query := "SELECT count(*) FROM river_job WHERE kind = 'sweep_keys' AND state = 'completed'"
-	if err := db.QueryRowContext(t.Context(), query).Scan(&n); err != nil {
-		t.Fatal(err)
+	ready := func() (ok bool) {
+		query := `SELECT count(*) > 0 AND count(*) = sum(CASE state WHEN 'completed' THEN 1 ELSE 0 END) FROM river_job`
+		if err := db.QueryRowContext(t.Context(), query).Scan(&ok); err != nil {
+			t.Fatal(err)
+		}
+		return ok
 	}
-	return n
+	eventually(t, patience, func() string { return "the shop has begun" }, ready)
 }
 
 func (g ground) copy(t *testing.T) database {
@@ -97,7 +99,7 @@ func newKillRun(t *testing.T, g ground, f killFlow, failpoints string) *killRun 
 	addr := freeAddress()
 	r := &killRun{mails: needMailServer(t), email: newKey() + "@example.nl", trace: filepath.Join(t.TempDir(), "trace"),
 		stop: make(chan struct{}), kept: make(chan struct{})}
-	more := settings{"SMTP_URL": r.mails.smtp.String(), "LEASE": "1s", "FAILPOINTS": "trace=" + r.trace + failpoints}
+	more := settings{"SMTP_URL": r.mails.smtp.String(), "LEASE": "1s", "FAILPOINTS": "from=before_finish,trace=" + r.trace + failpoints}
 	r.world = &world{t: t, db: g.copy(t), program: needBreakable(t), psp: provider, front: newProxy(t, addr), env: more}
 	if f.bank {
 		bank := freeAddress()
@@ -110,6 +112,7 @@ func newKillRun(t *testing.T, g ground, f killFlow, failpoints string) *killRun 
 		r.psp, r.pages = psp, "http://"+bank
 	}
 	openWorld(r.world, addr)
+	awaitBegun(t, r.sql)
 	go r.keep()
 	t.Cleanup(r.leave)
 	return r

@@ -23,6 +23,7 @@ import (
 //	kill:<name>:<probability>              die at a point of this name
 //	sleep:<name>:<duration>:<probability>  pause at a point of this name
 //	trace=<file>                           append the name of each point passed, one a line
+//	from=<name>                            number and trace only from the first point of this name on
 //
 // Every request and every job passes these points, in its own order:
 //
@@ -67,6 +68,7 @@ type failpoints struct {
 	mu     sync.Mutex
 	passed int
 	killAt int
+	from   string // what comes before it is not numbered; empty once it was passed
 	rules  []failpointRule
 	trace  *os.File
 }
@@ -81,6 +83,10 @@ func (f *failpoints) add(rule string) (err error) {
 	if file, ok := strings.CutPrefix(rule, "trace="); ok {
 		f.trace, err = os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 		return err
+	}
+	if name, ok := strings.CutPrefix(rule, "from="); ok {
+		f.from = name
+		return nil
 	}
 	if n, ok := strings.CutPrefix(rule, "kill@"); ok {
 		f.killAt, err = strconv.Atoi(n)
@@ -120,12 +126,11 @@ func (f *failpoints) plan(ctx context.Context, point string) error {
 func (f *failpoints) pass(point string) (pause time.Duration) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.passed++
-	if f.trace != nil {
-		fmt.Fprintln(f.trace, point)
+	if f.from == point {
+		f.from = ""
 	}
-	if f.passed == f.killAt {
-		die()
+	if f.from == "" {
+		f.number(point)
 	}
 	for _, r := range f.rules {
 		if r.name != point || rand.Float64() >= r.probability {
@@ -137,6 +142,17 @@ func (f *failpoints) pass(point string) (pause time.Duration) {
 		pause += r.pause
 	}
 	return pause
+}
+
+// number counts a point.
+func (f *failpoints) number(point string) {
+	f.passed++
+	if f.trace != nil {
+		fmt.Fprintln(f.trace, point)
+	}
+	if f.passed == f.killAt {
+		die()
+	}
 }
 
 // die ends the process as kill -9 does: nothing is flushed, closed or given back.
