@@ -62,7 +62,7 @@ func newMailServer(t *testing.T, s *sink) string {
 	server := smtp.NewServer(smtp.BackendFunc(func(*smtp.Conn) (smtp.Session, error) { return session{s}, nil }))
 	server.Domain = "localhost"
 	server.ErrorLog = log.New(io.Discard, "", 0) // that a replica died in the middle is no news here
-	go func() { _ = server.Serve(listener) }() // ends with Close
+	go func() { _ = server.Serve(listener) }()   // ends with Close
 	t.Cleanup(func() { _ = server.Close() })
 	return listener.Addr().String()
 }
