@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -60,7 +61,8 @@ func newMailServer(t *testing.T, s *sink) string {
 	}
 	server := smtp.NewServer(smtp.BackendFunc(func(*smtp.Conn) (smtp.Session, error) { return session{s}, nil }))
 	server.Domain = "localhost"
-	go func() { _ = server.Serve(listener) }() // ends with Close
+	server.ErrorLog = log.New(io.Discard, "", 0) // that a replica died in the middle is no news here
+	go func() { _ = server.Serve(listener) }()   // ends with Close
 	t.Cleanup(func() { _ = server.Close() })
 	return listener.Addr().String()
 }
