@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
 	"github.com/riverqueue/river/riverdriver"
@@ -24,7 +25,7 @@ const riverVersion = 2
 
 // migrate brings the schema up to date, once, however many replicas start together: on Postgres
 // under a session lock, on SQLite because one process owns the file.
-func (db *DB) migrate(ctx context.Context) error {
+func (db *DB) migrate(ctx context.Context, cfg Config) error {
 	dialect, folder := goose.DialectSQLite3, "sqlite"
 	options := []goose.ProviderOption{
 		goose.WithDisableGlobalRegistry(true), goose.WithSlog(slog.New(slog.DiscardHandler)),
@@ -42,27 +43,68 @@ func (db *DB) migrate(ctx context.Context) error {
 		return err
 	}
 	if pending, err := provider.HasPending(ctx); err != nil || pending {
-		if err := db.migrateUp(ctx, dialect, files, options); err != nil {
+		if err := db.migrateUp(ctx, cfg, dialect, files, options); err != nil {
 			return err
 		}
 	}
-	return db.EnsurePartitions(ctx)
+	return patiently(ctx, func() error { return db.EnsurePartitions(ctx) })
 }
 
-func (db *DB) migrateUp(ctx context.Context, dialect goose.Dialect, files fs.FS, options []goose.ProviderOption) error {
+func (db *DB) migrateUp(ctx context.Context, cfg Config, dialect goose.Dialect, files fs.FS, options []goose.ProviderOption) error {
+	pool := db.sql
 	if db.dialect.postgres {
+		var err error
+		if pool, err = migrationPool(cfg); err != nil {
+			return err
+		}
+		defer func() { _ = pool.Close() }() // nothing is pending
 		locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, 60))
 		if err != nil {
 			return err
 		}
 		options = append(options, goose.WithSessionLocker(locker))
 	}
-	provider, err := goose.NewProvider(dialect, db.sql, files, options...)
+	provider, err := goose.NewProvider(dialect, pool, files, options...)
 	if err != nil {
 		return err
 	}
-	_, err = provider.Up(ctx)
-	return err
+	return patiently(ctx, func() error {
+		_, err := provider.Up(ctx)
+		return err
+	})
+}
+
+// migrationLock is how long a change of the tables waits for its lock. Whoever comes later waits behind
+// it, so it gives up soon, lets the shop pass, and tries again.
+const (
+	migrationLock  = "300ms"
+	migrationTries = 60
+	migrationPause = 500 * time.Millisecond
+)
+
+// migrationPool has connections on which a step that has its lock may take as long as it needs.
+func migrationPool(cfg Config) (*sql.DB, error) {
+	conf, err := postgresConfig(cfg.URL)
+	if err != nil {
+		return nil, err
+	}
+	conf.RuntimeParams["lock_timeout"], conf.RuntimeParams["statement_timeout"] = migrationLock, "0"
+	return stdlib.OpenDB(*conf), nil
+}
+
+// patiently repeats a change that could not have its locks in time.
+func patiently(ctx context.Context, change func() error) error {
+	for try := 1; ; try++ {
+		err := change()
+		if !isTransient(err) || try == migrationTries {
+			return err
+		}
+		select {
+		case <-time.After(migrationPause):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }
 
 func (db *DB) migrateJobs(ctx context.Context, pool *sql.DB) error {
@@ -104,8 +146,10 @@ func (db *DB) EnsurePartitions(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = tx.Rollback() }() // nothing to undo after the commit
-	if _, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock(20261130)"); err != nil {
-		return err
+	for _, statement := range []string{"SET LOCAL lock_timeout = '" + migrationLock + "'", "SELECT pg_advisory_xact_lock(20261130)"} {
+		if _, err := tx.ExecContext(ctx, statement); err != nil {
+			return err
+		}
 	}
 	for _, day := range missing {
 		if _, err := tx.ExecContext(ctx, partitionDDL(day)); err != nil {

@@ -63,7 +63,7 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
 	}
-	if err := db.migrate(ctx); err != nil {
+	if err := db.migrate(ctx, cfg); err != nil {
 		return nil, errors.Join(fmt.Errorf("migrate database: %w", err), db.Close())
 	}
 	if err := db.readInstance(ctx); err != nil {
@@ -75,9 +75,20 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 // openPostgres limits what one stuck session can hold up: a lock or a statement that waits too long
 // gives an error, which the engine retries or reports, and an abandoned transaction is ended.
 func (db *DB) openPostgres(cfg Config) error {
-	conf, err := pgx.ParseConfig(cfg.URL)
+	conf, err := postgresConfig(cfg.URL)
 	if err != nil {
-		return errors.New("DATABASE_URL cannot be parsed") // the parser's own text may quote the password
+		return err
+	}
+	db.dialect = postgresDialect
+	db.sql = stdlib.OpenDB(*conf)
+	db.pool(cfg.Pool, 16)
+	return db.openGorm(postgres.New(postgres.Config{Conn: db.sql}))
+}
+
+func postgresConfig(url string) (*pgx.ConnConfig, error) {
+	conf, err := pgx.ParseConfig(url)
+	if err != nil {
+		return nil, errors.New("DATABASE_URL cannot be parsed") // the parser's own text may quote the password
 	}
 	if conf.ConnectTimeout == 0 {
 		conf.ConnectTimeout = 2 * time.Second
@@ -90,10 +101,7 @@ func (db *DB) openPostgres(cfg Config) error {
 			conf.RuntimeParams[name] = value
 		}
 	}
-	db.dialect = postgresDialect
-	db.sql = stdlib.OpenDB(*conf)
-	db.pool(cfg.Pool, 16)
-	return db.openGorm(postgres.New(postgres.Config{Conn: db.sql}))
+	return conf, nil
 }
 
 // openSQLite is the only place that names the SQLite driver. Immediate transactions take the write
