@@ -47,12 +47,13 @@ func (silent) Printf(context.Context, string, ...any) {}
 // Waits on Redis are short: past them the database is faster. After some failures in a row it is
 // left alone for a moment, and then tried once.
 const (
-	redisTimeout  = 80 * time.Millisecond
-	redisFailures = 5
-	redisPause    = 2 * time.Second
-	fillQueue     = 1024
-	fillBatch     = 64
-	fillPause     = 5 * time.Millisecond // lets a few answers gather for one round trip
+	redisTimeout    = 80 * time.Millisecond
+	redisFailures   = 5
+	clusterFailures = 15 // in a cluster: the keys of one node that is gone must not rest the others
+	redisPause      = 2 * time.Second
+	fillQueue       = 1024
+	fillBatch       = 64
+	fillPause       = 5 * time.Millisecond // lets a few answers gather for one round trip
 )
 
 // OpenAnswers connects to the Redis or the cluster of a URL (see redisOptions), for the shop whose
@@ -71,9 +72,13 @@ func OpenAnswers(url, instance string, log *slog.Logger) (*Answers, error) {
 	}
 	a := &Answers{client: redis.NewUniversalClient(options), shop: "eenmaal:" + instance + ":", timeout: options.ReadTimeout, fill: make(chan copied, fillQueue),
 		closing: make(chan struct{}), done: make(chan struct{}), log: log, observe: func(string, time.Duration) {}}
+	failures := uint32(redisFailures)
+	if options.IsClusterMode {
+		failures = clusterFailures
+	}
 	a.breaker = gobreaker.NewCircuitBreaker[string](gobreaker.Settings{
 		Name: "redis", Timeout: redisPause,
-		ReadyToTrip: func(c gobreaker.Counts) bool { return c.ConsecutiveFailures >= redisFailures },
+		ReadyToTrip: func(c gobreaker.Counts) bool { return c.ConsecutiveFailures >= failures },
 		IsSuccessful: func(err error) bool {
 			return err == nil || errors.Is(err, redis.Nil)
 		},

@@ -76,7 +76,7 @@ func TestAServerOfAClusterThatIsGoneCostsItsOwnAnswersAlone(t *testing.T) {
 	put(t, a, keys)
 	eventually(t, func() bool { return found(t, a, keys) == len(keys) })
 	cluster.Nodes[2].Kill()
-	eventually(t, func() bool { // a few in a row that are its own rest the others too, for two seconds
+	eventually(t, func() bool {
 		n := found(t, a, keys)
 		return n > 40 && n < 80
 	})
