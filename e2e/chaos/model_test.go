@@ -104,10 +104,12 @@ func operations(attempts []attempt) (list []porcupine.Operation) {
 	return list
 }
 
-// hasRival reports whether a request with the same key and another payload may have run beside this one.
+// hasRival reports whether a request with the same key and another payload may have run beside this one. A
+// replica refuses the second at once, before the first has claimed the key: so of two payloads at the same
+// moment both can be refused, when a third request, on the other replica, is faster than the first.
 func (a attempt) hasRival(all []attempt) bool {
 	return slices.ContainsFunc(all, func(b attempt) bool {
-		return b.scope() == a.scope() && b.Print != "" && b.Print != a.Print && b.Outcome != reused &&
+		return b.scope() == a.scope() && b.Print != "" && b.Print != a.Print &&
 			b.Call < a.Return && (b.Return > a.Call || b.Outcome == unknown)
 	})
 }
@@ -149,6 +151,8 @@ func TestModelKnowsRightFromWrong(t *testing.T) {
 	}{
 		{"a replay", true, []attempt{told1(0, 1, "A", final, "x"), told1(2, 3, "A", final, "x")}},
 		{"another payload is refused beside the first", true, []attempt{told1(0, 9, "A", final, "x"), told1(1, 2, "B", reused, ""), told1(3, 4, "", none, "")}},
+		{"two payloads at once are both refused for a third", true, []attempt{told1(0, 9, "A", final, "x"), told1(1, 8, "B", reused, ""), told1(2, 3, "A", reused, "")}},
+		{"the owner is refused after his answer", false, []attempt{told1(0, 1, "A", final, "x"), told1(2, 9, "B", reused, ""), told1(3, 4, "A", reused, "")}},
 		{"another answer", false, []attempt{told1(0, 1, "A", final, "x"), told1(2, 3, "A", final, "y")}},
 		{"another payload is refused", true, []attempt{told1(0, 1, "A", final, "x"), told1(2, 3, "B", reused, "")}},
 		{"another payload runs", false, []attempt{told1(0, 1, "A", final, "x"), told1(2, 3, "B", final, "y")}},
