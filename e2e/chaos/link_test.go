@@ -63,19 +63,23 @@ func newLink(t *testing.T, name string, targets ...string) *link {
 	return l
 }
 
-// trouble makes trouble for a while and counts what met it.
+// longest is how long a trouble waits for something to meet it.
+const longest = 2 * time.Second
+
+// trouble makes trouble for a while, or for longer when nothing has met it yet, and counts what did.
 func (l *link) trouble(what trouble, d time.Duration) (met int) {
 	l.set(what)
 	before := l.count(what)
 	if what == refuse {
 		l.breakAll()
 	}
-	if what == reset {
-		for end := time.Now().Add(d); time.Now().Before(end) && l.count(reset) == before; time.Sleep(5 * time.Millisecond) {
+	for begin := time.Now(); time.Since(begin) < longest; time.Sleep(5 * time.Millisecond) {
+		if what == reset && l.count(reset) == before {
 			l.breakAll()
 		}
-	} else {
-		time.Sleep(d)
+		if l.count(what) > before && (what == reset || time.Since(begin) >= d) {
+			break
+		}
 	}
 	l.set(fine)
 	return l.count(what) - before

@@ -25,10 +25,10 @@ func ofReplicas() []nemesis {
 	list := []nemesis{
 		{"kill replica", func(_ *world, r *replica, _ time.Duration) int { r.kill(""); return 1 }},
 		{"freeze replica for 1.3 leases", func(_ *world, r *replica, _ time.Duration) int {
-			pid, _ := r.life()
-			freeze(pid)
+			process, _ := r.life()
+			freeze(process)
 			time.Sleep(lease * 13 / 10)
-			thaw(pid)
+			thaw(process)
 			return 1
 		}},
 		{"rolling restart", rollingRestart},

@@ -41,22 +41,27 @@ func asPostgres(cmd *exec.Cmd, dir string) error {
 	return fmt.Errorf("root needs an account named postgres or nobody to run Postgres as")
 }
 
-func freeze(pid int)    { signalFamily(pid, syscall.SIGSTOP) }
-func thaw(pid int)      { signalFamily(pid, syscall.SIGCONT) }
-func terminate(pid int) { _ = syscall.Kill(pid, syscall.SIGTERM) }
+func freeze(p *os.Process)    { signalFamily(p, syscall.SIGSTOP) }
+func thaw(p *os.Process)      { signalFamily(p, syscall.SIGCONT) }
+func terminate(p *os.Process) { _ = p.Signal(syscall.SIGTERM) } // it may have ended
 
 // killFamily ends a process and its children as kill -9 does. A Postgres whose main process alone is
 // killed leaves sessions behind, which keep the next one from starting.
-func killFamily(pid int) {
-	_ = syscall.Kill(pid, syscall.SIGSTOP) // no new children
-	signalFamily(pid, syscall.SIGKILL)
+func killFamily(p *os.Process) {
+	_ = p.Signal(syscall.SIGSTOP) // no new children
+	signalFamily(p, syscall.SIGKILL)
 }
 
-func signalFamily(pid int, signal syscall.Signal) {
-	for _, child := range children(pid) {
+// signalFamily goes through os.Process, which knows when the process has ended: its number may be
+// somebody else's by then.
+func signalFamily(p *os.Process, signal syscall.Signal) {
+	if p.Signal(syscall.Signal(0)) != nil {
+		return
+	}
+	for _, child := range children(p.Pid) {
 		_ = syscall.Kill(child, signal)
 	}
-	_ = syscall.Kill(pid, signal)
+	_ = p.Signal(signal)
 }
 
 // children lists the processes that pid has started and that are alive.

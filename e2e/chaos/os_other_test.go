@@ -11,8 +11,8 @@ const supported = false
 
 func dieWithUs(*exec.Cmd)                { panic("unsupported") }
 func asPostgres(*exec.Cmd, string) error { panic("unsupported") }
-func freeze(int)                         { panic("unsupported") }
-func thaw(int)                           { panic("unsupported") }
-func terminate(int)                      { panic("unsupported") }
-func killFamily(int)                     { panic("unsupported") }
+func freeze(*os.Process)                 { panic("unsupported") }
+func thaw(*os.Process)                   { panic("unsupported") }
+func terminate(*os.Process)              { panic("unsupported") }
+func killFamily(*os.Process)             { panic("unsupported") }
 func killed(*os.ProcessState) bool       { panic("unsupported") }

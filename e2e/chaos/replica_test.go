@@ -107,11 +107,11 @@ func (r *replica) isStopped() bool {
 	return r.stopped
 }
 
-// life is the process that runs now: its id, and a channel that is closed when it has ended.
-func (r *replica) life() (pid int, gone <-chan struct{}) {
+// life is the process that runs now, and a channel that is closed when it has ended.
+func (r *replica) life() (process *os.Process, gone <-chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.cmd.Process.Pid, r.gone
+	return r.cmd.Process, r.gone
 }
 
 // kill ends the process as kill -9 does. The next one gets the rule.
@@ -154,8 +154,8 @@ func (r *replica) awaitReady(within time.Duration) bool {
 
 // restart asks the process to end and waits for the next one.
 func (r *replica) restart(within time.Duration) bool {
-	pid, gone := r.life()
-	terminate(pid)
+	process, gone := r.life()
+	terminate(process)
 	select {
 	case <-gone:
 	case <-time.After(within):

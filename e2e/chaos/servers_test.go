@@ -89,7 +89,7 @@ func (s *server) kill() {
 	if s.cmd == nil {
 		return
 	}
-	killFamily(s.cmd.Process.Pid)
+	killFamily(s.cmd.Process)
 	<-s.gone
 	s.cmd = nil
 }
@@ -98,9 +98,9 @@ func (s *server) kill() {
 func (s *server) frozen(d time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	freeze(s.cmd.Process.Pid)
+	freeze(s.cmd.Process)
 	time.Sleep(d)
-	thaw(s.cmd.Process.Pid)
+	thaw(s.cmd.Process)
 }
 
 // newPostgres starts an empty Postgres. safe makes every commit reach the disk before it is answered, as

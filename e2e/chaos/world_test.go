@@ -144,8 +144,8 @@ func (w *world) heal() {
 		l.breakAll()
 	}
 	for _, r := range w.replicas {
-		if pid, _ := r.life(); r.hasRule() {
-			terminate(pid)
+		if process, _ := r.life(); r.hasRule() {
+			terminate(process)
 		}
 	}
 	w.mu.Lock()
