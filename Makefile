@@ -17,7 +17,7 @@ run: ## the whole shop in one process, on SQLite; needs nothing but Go
 # has nothing to look at in them.
 test: .tools/mailpit ## every test; installs Postgres, Redis, Chromium and a mail server when missing
 	.ci/install-services
-	go run ./cmd/withservices -- sh -c 'go test -race -timeout 30m $(TESTFLAGS) $$(go list ./... | grep -v /e2e) && go test -p 1 -timeout 40m $(TESTFLAGS) ./e2e/...'
+	go run ./cmd/withservices -- sh -c 'go test -race -timeout 30m $(TESTFLAGS) $$(go list ./... | grep -v /e2e) && go test -timeout 40m $(TESTFLAGS) ./e2e'
 
 chaos: ## hurt the whole shop for ten minutes, every commit on the disk; CHAOS='-chaos.seed 7'
 	.ci/install-services
