@@ -11,8 +11,8 @@ import (
 
 // hear queues what the provider says of a payment's charge and everything that follows from it, and
 // gives the payment as it is then. The provider is heard in many ways, at any moment and in any order:
-// by the answer to a charge, by an event, by a capture or a refund, by being asked. All of them come here, so that
-// whichever is first has the effect and the others find it done.
+// by the answer to a charge, by an event, by a capture or a refund, by being asked. All of them come
+// here, so that whichever is first has the effect and the others find it done.
 //
 // pay must have been read in the same try: its revision guards the write. store.ErrStale at the commit
 // says to read and decide again.

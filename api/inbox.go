@@ -6,14 +6,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"io"
-	"mime"
-	"net/http"
 	"time"
 
 	"github.com/gin-gonic/gin"
 	"github.com/go-json-experiment/json"
 
+	"example.com/eenmaal/api/idempotent"
 	"example.com/eenmaal/domain"
 	"example.com/eenmaal/domain/fault"
 	"example.com/eenmaal/store"
@@ -46,7 +44,7 @@ func (a *API) receiveEvent(c *gin.Context) {
 }
 
 func (a *API) keepEvent(c *gin.Context, provider string, reader domain.EventReader) (outcome string, err error) {
-	body, err := readEvent(c)
+	body, err := idempotent.ReadBody(c, maxEvent)
 	if err != nil {
 		return "rejected", err
 	}
@@ -75,20 +73,6 @@ func (a *API) keepEvent(c *gin.Context, provider string, reader domain.EventRead
 	default:
 		return string(kept.State), nil
 	}
-}
-
-func readEvent(c *gin.Context) ([]byte, error) {
-	if kind, _, err := mime.ParseMediaType(c.GetHeader("Content-Type")); err != nil || kind != "application/json" {
-		return nil, domain.Errorf(domain.Malformed, "unsupported_media_type", "The Content-Type must be application/json.")
-	}
-	body, err := io.ReadAll(http.MaxBytesReader(c.Writer, c.Request.Body, maxEvent))
-	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
-		return nil, domain.Errorf(domain.TooLarge, "body_too_large", "The body is larger than %d bytes.", maxEvent)
-	}
-	if err != nil {
-		return nil, domain.Errorf(domain.Malformed, "body_malformed", "The body did not arrive whole.")
-	}
-	return body, nil
 }
 
 // insertEvent keeps an event and, unless it is unreadable, the job that applies it.

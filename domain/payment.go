@@ -50,12 +50,6 @@ func (s PaymentStatus) NothingCharged() bool {
 // Unheard reports whether nothing that the provider said of the payment is known.
 func (s PaymentStatus) Unheard() bool { return s == PaymentProcessing || s == PaymentUnknown }
 
-// Open reports whether the payment may still take the order's money, so that no other one should start.
-// A pending payment is not open: a customer who left the bank's page may pay in another way.
-func (s PaymentStatus) Open() bool {
-	return s == PaymentProcessing || s == PaymentUnknown || s == PaymentAuthorized
-}
-
 // Payment is one explicit attempt to pay an order.
 type Payment struct {
 	ID          string
@@ -195,13 +189,7 @@ type PaymentMethod struct {
 	Token string `json:"token,omitzero"`
 }
 
-// Validate checks a payment method. Which tokens exist is the provider's to know.
-func (m PaymentMethod) Validate() error {
-	var v validation
-	m.validate("", &v)
-	return v.err()
-}
-
+// validate checks a payment method. Which tokens exist is the provider's to know.
 func (m PaymentMethod) validate(prefix string, v *validation) {
 	switch {
 	case m.Type != "card" && m.Type != "ideal":

@@ -94,21 +94,30 @@ func hasBody(r *http.Request) bool {
 
 // readBody reads and decodes a JSON body of at most max bytes.
 func readBody(c *gin.Context, max int64, into any) error {
+	body, err := ReadBody(c, max)
+	if err != nil {
+		return err
+	}
+	return decode(body, into)
+}
+
+// ReadBody reads a JSON body of at most max bytes as it came. Its errors are *domain.Error.
+func ReadBody(c *gin.Context, max int64) ([]byte, error) {
 	kind, params, err := mime.ParseMediaType(c.GetHeader("Content-Type"))
 	if err != nil || kind != "application/json" || (params["charset"] != "" && !strings.EqualFold(params["charset"], "utf-8")) {
-		return domain.Errorf(domain.Malformed, "unsupported_media_type", "The Content-Type must be application/json in UTF-8.")
+		return nil, domain.Errorf(domain.Malformed, "unsupported_media_type", "The Content-Type must be application/json in UTF-8.")
 	}
 	if encoding := c.GetHeader("Content-Encoding"); encoding != "" && encoding != "identity" {
-		return domain.Errorf(domain.Malformed, "unsupported_media_type", "A compressed body is not accepted.")
+		return nil, domain.Errorf(domain.Malformed, "unsupported_media_type", "A compressed body is not accepted.")
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(c.Writer, c.Request.Body, max))
 	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
-		return domain.Errorf(domain.TooLarge, "body_too_large", "The body is larger than %d bytes.", max)
+		return nil, domain.Errorf(domain.TooLarge, "body_too_large", "The body is larger than %d bytes.", max)
 	}
 	if err != nil {
-		return domain.Errorf(domain.Malformed, "body_malformed", "The body did not arrive whole.")
+		return nil, domain.Errorf(domain.Malformed, "body_malformed", "The body did not arrive whole.")
 	}
-	return decode(body, into)
+	return body, nil
 }
 
 // Write sends a reply: the stored bytes and headers, and fresh ones that tell about this exchange.

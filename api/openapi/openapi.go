@@ -43,12 +43,12 @@ func Document(s Settings) []byte {
 	}
 	return adjustable.ReplaceAllFunc(Source, func(line []byte) []byte {
 		_, setting, _ := bytes.Cut(line, []byte("# "))
-		return []byte(": " + short(durations[string(setting)]) + " # " + string(setting))
+		return []byte(": " + Short(durations[string(setting)]) + " # " + string(setting))
 	})
 }
 
-// short writes whole hours as 72h and not as 72h0m0s.
-func short(d time.Duration) string {
+// Short writes whole hours as 72h and not as 72h0m0s.
+func Short(d time.Duration) string {
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {
 		s = strings.TrimSuffix(s, "0s")

@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -20,6 +19,7 @@ import (
 
 	"example.com/eenmaal/api"
 	"example.com/eenmaal/api/idempotent"
+	"example.com/eenmaal/api/openapi"
 	"example.com/eenmaal/api/outbound"
 	"example.com/eenmaal/api/psp/simulated"
 	"example.com/eenmaal/api/smtp"
@@ -246,23 +246,11 @@ func (a *app) banner(w io.Writer, p parts) {
 
   Shop       %s/
 `, version(), a.cfg.Mode, database, redis, provider, jobsHere,
-		short(a.cfg.TTLContact), short(a.cfg.TTLOrders), short(a.cfg.TTLPayments), short(a.cfg.RetryWindow), a.cfg.BaseURL)
+		openapi.Short(a.cfg.TTLContact), openapi.Short(a.cfg.TTLOrders), openapi.Short(a.cfg.TTLPayments), openapi.Short(a.cfg.RetryWindow), a.cfg.BaseURL)
 	if a.cfg.demo() {
 		fmt.Fprintf(w, "  Mailbox    %s/mailbox\n", a.cfg.BaseURL)
 	}
 	fmt.Fprintf(w, "  API docs   %s/docs\n\n", a.cfg.BaseURL)
-}
-
-// short writes whole hours as 72h and not as 72h0m0s.
-func short(d time.Duration) string {
-	s := d.String()
-	if strings.HasSuffix(s, "m0s") {
-		s = strings.TrimSuffix(s, "0s")
-	}
-	if strings.HasSuffix(s, "h0m") {
-		s = strings.TrimSuffix(s, "0m")
-	}
-	return s
 }
 
 // localProvider is the simulated provider inside this process, on a socket of its own.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"example.com/eenmaal/api/idempotent"
+	"example.com/eenmaal/api/openapi"
 )
 
 var parameter = regexp.MustCompile(`:(\w+)`)
@@ -24,7 +25,7 @@ func contractTable(operations []idempotent.Described) string {
 			body = "optional"
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n",
-			parameter.ReplaceAllString(o.Pattern, "{$1}"), key, short(o.TTL), body)
+			parameter.ReplaceAllString(o.Pattern, "{$1}"), key, openapi.Short(o.TTL), body)
 	}
 	return b.String()
 }

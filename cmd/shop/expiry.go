@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"math"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -12,22 +10,17 @@ import (
 	"example.com/eenmaal/store/jobs"
 )
 
-// expiry makes the records of keys and of events end, and measures it. The counters are those of the process that
-// sweeps; the lag is read from the database, so that any process tells when nobody does.
+// expiry makes the records of keys and of events end, and measures it. The counters are those of the
+// process that sweeps; the lag is read from the database, so that any process tells when nobody does.
 func (a *app) expiry() jobs.Expiry {
 	swept := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "idem_swept_total", Help: "Records whose time was over, by what was done: of keys, of events and of deliveries."}, []string{"kind"})
 	rules := func() []store.SweepRule { return api.SweepRules(a.registry) }
-	a.metrics.MustRegister(swept, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "idem_sweep_lag_seconds", Help: "How far the sweep of the key table is behind."}, func() float64 {
-		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
-		defer cancel()
-		lag, err := a.db.SweepLag(ctx, rules())
-		if err != nil {
-			return math.NaN()
-		}
-		return lag.Seconds()
-	}))
+	a.metrics.MustRegister(swept, databaseGauge("idem_sweep_lag_seconds", "How far the sweep of the key table is behind.",
+		func(ctx context.Context) (float64, error) {
+			lag, err := a.db.SweepLag(ctx, rules())
+			return lag.Seconds(), err
+		}))
 	count := func(s store.Swept) {
 		swept.WithLabelValues("wiped").Add(float64(s.Wiped))
 		swept.WithLabelValues("tombstone_deleted").Add(float64(s.TombstonesDeleted))

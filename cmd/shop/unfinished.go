@@ -11,27 +11,30 @@ import (
 // measureUnfinished tells what waits for an end. Both are read from the database whenever they are
 // asked, so that any process tells when nobody works on it.
 func (a *app) measureUnfinished() {
-	gauge := func(name, help string, read func(context.Context) (float64, error)) prometheus.Collector {
-		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 {
-			ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
-			defer cancel()
-			value, err := read(ctx)
-			if err != nil {
-				return math.NaN()
-			}
-			return value
-		})
-	}
 	a.metrics.MustRegister(
-		gauge("idem_oldest_unfinished_seconds", "Age of the oldest key without a final answer for which no person has been called.",
+		databaseGauge("idem_oldest_unfinished_seconds", "Age of the oldest key without a final answer for which no person has been called.",
 			func(ctx context.Context) (float64, error) {
 				age, err := a.db.OldestUnfinished(ctx)
 				return age.Seconds(), err
 			}),
-		gauge("needs_attention", "What the program could not settle and a person has to look at.",
+		databaseGauge("needs_attention", "What the program could not settle and a person has to look at.",
 			func(ctx context.Context) (float64, error) {
 				n, err := a.db.AttentionCount(ctx)
 				return float64(n), err
 			}),
 	)
+}
+
+// databaseGauge reads its value from the database whenever it is asked; a value that cannot be read is
+// a gap on the dashboard.
+func databaseGauge(name, help string, read func(context.Context) (float64, error)) prometheus.Collector {
+	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 {
+		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+		defer cancel()
+		value, err := read(ctx)
+		if err != nil {
+			return math.NaN()
+		}
+		return value
+	})
 }
