@@ -29,6 +29,7 @@ type orderRow struct {
 }
 
 type lineRow struct {
+	OrderID   string
 	SKU       string `gorm:"column:sku"`
 	Name      string
 	Quantity  int64
@@ -67,6 +68,27 @@ func (db *DB) OrderOf(ctx context.Context, consumer int64) (domain.Order, bool, 
 		return domain.Order{}, false, nil
 	}
 	return o, err == nil, err
+}
+
+// OrdersByID reads the orders of these ids that exist, the newest first.
+func (db *DB) OrdersByID(ctx context.Context, ids []string) ([]domain.Order, error) {
+	var rows []orderRow
+	if err := db.gorm.WithContext(ctx).Table("orders").Where("id IN ?", ids).Order("created_at DESC, id DESC").Find(&rows).Error; err != nil {
+		return nil, err
+	}
+	var lines []lineRow
+	if err := db.gorm.WithContext(ctx).Table("order_lines").Where("order_id IN ?", ids).Order("order_id, position").Find(&lines).Error; err != nil {
+		return nil, err
+	}
+	linesOf := map[string][]lineRow{}
+	for _, l := range lines {
+		linesOf[l.OrderID] = append(linesOf[l.OrderID], l)
+	}
+	orders := make([]domain.Order, len(rows))
+	for i, row := range rows {
+		orders[i] = row.order(linesOf[row.ID])
+	}
+	return orders, nil
 }
 
 func (db *DB) orderWhere(ctx context.Context, condition string, arg any) (domain.Order, error) {

@@ -243,6 +243,17 @@ func (f *fake) OrderByNumber(_ context.Context, number string) (domain.Order, er
 	return f.orderWhere(func(o domain.Order) bool { return o.Number == number })
 }
 
+func (f *fake) OrdersByID(_ context.Context, ids []string) (all []domain.Order, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, o := range slices.Backward(f.orders) {
+		if slices.Contains(ids, o.ID) {
+			all = append(all, o)
+		}
+	}
+	return all, f.readFails
+}
+
 func (f *fake) orderWhere(is func(domain.Order) bool) (domain.Order, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -44,6 +44,8 @@ type Reader interface {
 	Order(ctx context.Context, id string) (domain.Order, error)
 	Payment(ctx context.Context, id string) (domain.Payment, error)
 	OrderByNumber(ctx context.Context, number string) (domain.Order, error)
+	// OrdersByID reads those of the orders that exist, the newest first.
+	OrdersByID(ctx context.Context, ids []string) ([]domain.Order, error)
 	// OrderOf finds the order that was made under a flow's consumer.
 	OrderOf(ctx context.Context, consumer int64) (order domain.Order, ok bool, err error)
 	// PaymentsOf lists an order's payments, oldest first.
@@ -199,6 +201,7 @@ var MutatingRoutes = inBothLanguages([]Route{
 	{http.MethodPost, "/checkout/:attempt", "draft: saving twice is saving once"},
 	{http.MethodPost, "/checkout/:attempt/pay", "operations: POST /v1/orders with the order key, then POST /v1/payments with the payment key"},
 	{http.MethodPost, "/checkout/:attempt/payments", "draft: the payment key is replaced only while it is the one in the form"},
+	{http.MethodPost, "/orders", "look-up: it changes nothing but which orders the visitor's cookie lists"},
 	{http.MethodPost, "/contact/:submission", "operation: POST /v1/contact-messages with the form's key"},
 })
 

@@ -124,8 +124,8 @@ func TestAPaidCheckoutNeverAsksAgain(t *testing.T) {
 	}
 	b.get("/checkout/" + attempt + "/status")
 	b.want(200, "/orders/EM-7K4Q-1M")
-	b.post("/checkout/"+attempt, details("tok_declined"))
-	b.want(200, "/orders/EM-7K4Q-1M")
+	b.post("/checkout/"+attempt, details("tok_declined")) // asks for nothing new: a payment's choice is made elsewhere
+	b.want(200, "/checkout/"+attempt, "already-paid")
 	b.post("/checkout/"+attempt+"/payments", url.Values{"payment_key": {b.drafts[attempt].PaymentKey}, "method": {"tok_ok"}})
 	b.want(200, "/orders/EM-7K4Q-1M")
 	b.wantEffects(1, 1, 1)

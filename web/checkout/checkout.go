@@ -23,6 +23,7 @@ import (
 type Reader interface {
 	Products(ctx context.Context) ([]domain.Product, error)
 	Order(ctx context.Context, id string) (domain.Order, error)
+	OrdersByID(ctx context.Context, ids []string) ([]domain.Order, error)
 	Payment(ctx context.Context, id string) (domain.Payment, error)
 	OrderOf(ctx context.Context, consumer int64) (domain.Order, bool, error)
 	PaymentsOf(ctx context.Context, orderID string) ([]domain.Payment, error)
@@ -93,6 +94,8 @@ func (k *Checkout) lead(c *gin.Context, v visit, w way, serve func(*gin.Context,
 		return k.alreadyPaid(c, v)
 	case showExpired:
 		return k.expired(c, v)
+	case showUsed:
+		return k.tooLate(c, v)
 	default:
 		return k.seeDetails(c, v)
 	}
@@ -134,7 +137,7 @@ func (k *Checkout) seeOrder(c *gin.Context, v visit) error {
 	if b := k.Site.Basket(c); v.State == Paid && len(b) > 0 && b.Print() == site.Basket(v.Items).Print() {
 		k.Site.SetBasket(c, nil)
 	}
-	k.remember(c, v)
+	k.Site.NoteOrder(c, v.Order.ID)
 	return k.Site.See(c, orderPath(v.Order))
 }
 

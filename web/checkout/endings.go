@@ -53,6 +53,19 @@ func (k *Checkout) used(ctx context.Context, c *gin.Context, v visit, cause erro
 	return k.Site.Render(c, http.StatusConflict, usedPage(p, v, order, known, site.NewFlow()))
 }
 
+// tooLate answers a details form that is sent when its order is placed. What it would change is not
+// dropped unseen: the page says that the order stands, and keeps the way to a new one.
+func (k *Checkout) tooLate(c *gin.Context, v visit) error {
+	form, err := site.Form(c)
+	if err != nil {
+		return err
+	}
+	if typed, _ := filled(v.Draft, form, k.Site.Demo); saysTheSame(v.Order, typed) {
+		return k.seeDetails(c, v)
+	}
+	return k.used(c.Request.Context(), c, v, nil)
+}
+
 func (k *Checkout) gone(c *gin.Context) error {
 	k.Site.Say(c, http.StatusNotFound, ui.Warn, ui.TCheckoutGone, ui.TCheckoutGoneHow, "checkout-not-found")
 	return nil

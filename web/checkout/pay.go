@@ -44,6 +44,7 @@ func (k *Checkout) pay(c *gin.Context, v visit) error {
 	if err != nil {
 		return k.afterNoOrder(ctx, c, v, err)
 	}
+	k.Site.NoteOrder(c, order.ID)
 	if seen, other := otherTotal(form, order.Total); other && v.State == Ready {
 		return k.askTotal(ctx, c, v.ID, seen)
 	}

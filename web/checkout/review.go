@@ -53,7 +53,11 @@ func (k *Checkout) showReview(c *gin.Context, status int, v visit, view reviewVi
 		if len(view.SoldOut) == 0 {
 			view.SoldOut = short(l, v.Items, products)
 		}
-		if order, ok := k.sameAgain(c, v.Draft); ok {
+		order, again, err := k.sameAgain(c, v.Draft)
+		if err != nil {
+			return err
+		}
+		if again {
 			view.SameOrder = &order
 		}
 	}

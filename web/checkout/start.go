@@ -2,8 +2,6 @@ package checkout
 
 import (
 	"crypto/sha256"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -116,33 +114,33 @@ func follow(id, print string) string {
 // recently is how long an equal order leads to the question whether a second one is meant.
 const recently = 10 * time.Minute
 
-// remember notes in the visitor's cookie what was ordered last.
-func (k *Checkout) remember(c *gin.Context, v visit) {
-	if v.State == Paid {
-		k.Site.SetSignedCookie(c, "recent", v.Order.ID+" "+strconv.FormatInt(v.Order.CreatedAt.Unix(), 10)+" "+alike(v.Draft), recently)
+// sameAgain gives an order that was paid in this browser a moment ago, with the items and the address
+// of this checkout. It is a question to the visitor and stops nothing.
+func (k *Checkout) sameAgain(c *gin.Context, d domain.Draft) (order domain.Order, ok bool, err error) {
+	ids := k.Site.DeviceOrders(c)
+	if len(ids) == 0 {
+		return order, false, nil
 	}
+	orders, err := k.Reader.OrdersByID(c.Request.Context(), ids)
+	for _, o := range orders {
+		if o.Status == domain.OrderPaid && k.Site.Now().Sub(o.CreatedAt) <= recently && alike(o, d) {
+			return o, true, err
+		}
+	}
+	return order, false, err
 }
 
-// sameAgain gives the visitor's last order when it has the items and address of this checkout and was
-// placed a moment ago. It is a question to the visitor and stops nothing.
-func (k *Checkout) sameAgain(c *gin.Context, d domain.Draft) (domain.Order, bool) {
-	text, _ := k.Site.SignedCookie(c, "recent")
-	parts := strings.Split(text, " ")
-	if len(parts) != 3 || parts[2] != alike(d) {
-		return domain.Order{}, false
+// alike reports whether a checkout asks for what an order was: the same items to the same person and
+// address.
+func alike(o domain.Order, d domain.Draft) bool {
+	var items site.Basket
+	for _, line := range o.Lines {
+		items = append(items, domain.Item{SKU: line.SKU, Quantity: line.Quantity})
 	}
-	placed, err := strconv.ParseInt(parts[1], 10, 64)
-	if err != nil || k.Site.Now().Sub(time.Unix(placed, 0)) > recently {
-		return domain.Order{}, false
-	}
-	order, err := k.Reader.Order(c.Request.Context(), parts[0])
-	return order, err == nil
+	return saysTheSame(o, d) && items.Print() == site.Basket(d.Items).Print()
 }
 
-// alike is equal for checkouts of the same items to the same person and address.
-func alike(d domain.Draft) string {
-	sum := sha256.Sum256([]byte(strings.Join([]string{
-		site.Basket(d.Items).Print(), d.Email, d.Name, d.Address.Line1, d.Address.PostalCode, d.Address.City, d.Address.Country,
-	}, "\x00")))
-	return uuid.UUID(sum[:16]).String()
+// saysTheSame reports whether a checkout's answers are those that an order was made with.
+func saysTheSame(o domain.Order, d domain.Draft) bool {
+	return o.Email == d.Email && o.Name == d.Name && o.Address == d.Address
 }

@@ -40,6 +40,7 @@ const (
 	toOrder
 	showPaid    // "this order is already paid" in place of the page
 	showExpired // "this checkout expired" in place of the page
+	showUsed    // "this form was already used" when it says something new, and else to the details page
 )
 
 // row says for one state what each page does. Pages that answer a POST are save, pay and choose.
@@ -52,13 +53,13 @@ var table = map[State]row{
 	Open:      {details: here, save: here, review: toDetails, pay: toDetails, status: toDetails, choose: toDetails},
 	Ready:     {details: here, save: here, review: here, pay: here, status: here, choose: toReview},
 	Expired:   {details: showExpired, save: showExpired, review: showExpired, pay: showExpired, status: showExpired, choose: showExpired},
-	Placed:    {details: toReview, save: toReview, review: here, pay: here, status: here, choose: toReview},
-	Paying:    {details: toStatus, save: toStatus, review: toStatus, pay: here, status: here, choose: toStatus},
-	AtBank:    {details: here, save: toDetails, review: toStatus, pay: here, status: here, choose: here},
-	Switching: {details: here, save: toDetails, review: here, pay: here, status: here, choose: here},
-	Ended:     {details: here, save: toDetails, review: here, pay: here, status: toDetails, choose: here},
-	Paid:      {details: showPaid, save: toOrder, review: showPaid, pay: here, status: toOrder, choose: toOrder},
-	Cancelled: {details: toOrder, save: toOrder, review: toOrder, pay: toOrder, status: toOrder, choose: toOrder},
+	Placed:    {details: toReview, save: showUsed, review: here, pay: here, status: here, choose: toReview},
+	Paying:    {details: toStatus, save: showUsed, review: toStatus, pay: here, status: here, choose: toStatus},
+	AtBank:    {details: here, save: showUsed, review: toStatus, pay: here, status: here, choose: here},
+	Switching: {details: here, save: showUsed, review: here, pay: here, status: here, choose: here},
+	Ended:     {details: here, save: showUsed, review: here, pay: here, status: toDetails, choose: here},
+	Paid:      {details: showPaid, save: showUsed, review: showPaid, pay: here, status: toOrder, choose: toOrder},
+	Cancelled: {details: toOrder, save: showUsed, review: toOrder, pay: toOrder, status: toOrder, choose: toOrder},
 }
 
 // visit is a checkout as a request finds it.

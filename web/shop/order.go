@@ -18,6 +18,7 @@ type orderView struct {
 	ui.Summary
 	saying
 	Refunds []string
+	Paid    string // how and when; empty: not paid
 	Email   string // masked
 	Mailed  bool
 }
@@ -54,7 +55,7 @@ func (s *Shop) order(c *gin.Context) error {
 	p := s.Site.Page(c, "")
 	back := refundsOf(order, payments)
 	view := orderView{Order: order, Summary: ui.SummaryOf(p.Lang, order), saying: told(order, payments, back),
-		Refunds: back.sentences(p), Email: ui.MaskEmail(order.Email), Mailed: slices.ContainsFunc(mails, isConfirmation)}
+		Refunds: back.sentences(p), Paid: paidWith(p.Lang, payments), Email: ui.MaskEmail(order.Email), Mailed: slices.ContainsFunc(mails, isConfirmation)}
 	p.Title, p.State = p.T(view.Title), "order-"+string(order.Status)
 	if view.Waits {
 		p.Refresh = 5
@@ -69,6 +70,9 @@ func told(order domain.Order, payments []domain.Payment, back refunds) saying {
 	if len(payments) > 0 {
 		last = payments[len(payments)-1].Status
 	}
+	unknown := slices.ContainsFunc(payments, func(p domain.Payment) bool {
+		return p.Status != domain.PaymentPending && !p.Status.NothingCharged()
+	})
 	switch {
 	case order.Status == domain.OrderCancelled:
 		return saying{Title: ui.TOrderCancel, Text: ui.TOrderCancelTo, Status: ui.TCancelled, Tone: ui.Warn}
@@ -78,10 +82,10 @@ func told(order domain.Order, payments []domain.Payment, back refunds) saying {
 		return saying{Title: ui.TThanks, Status: ui.TPartRefunded, Tone: ui.OK, Sent: true}
 	case order.Status == domain.OrderPaid:
 		return saying{Title: ui.TThanks, Status: ui.TPaid, Tone: ui.OK, Sent: true}
+	case unknown:
+		return saying{Title: ui.TOrderChecking, Text: ui.TOrderCheckTo, Status: ui.TAwaiting, Tone: ui.Info, Waits: true}
 	case last == domain.PaymentPending:
 		return saying{Title: ui.TBankTitle, Text: ui.TOrderBankTo, Status: ui.TAwaiting, Tone: ui.Info, Waits: true}
-	case !last.NothingCharged():
-		return saying{Title: ui.TOrderChecking, Text: ui.TOrderCheckTo, Status: ui.TAwaiting, Tone: ui.Info, Waits: true}
 	default:
 		return saying{Title: ui.TOrderPending, Text: ui.TOrderPendTo, Status: ui.TAwaiting, Tone: ui.Info}
 	}

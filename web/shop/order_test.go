@@ -30,6 +30,8 @@ func TestAnOrderTellsWhereItsMoneyIs(t *testing.T) {
 			ui.TBankTitle, ui.TAwaiting, false, true, nil},
 		{"unknown", domain.OrderAwaitingPayment, []domain.Payment{paid(domain.PaymentUnknown, 0, 0)},
 			ui.TOrderChecking, ui.TAwaiting, false, true, nil},
+		{"unknown, then declined", domain.OrderAwaitingPayment, []domain.Payment{paid(domain.PaymentUnknown, 0, 0), paid(domain.PaymentDeclined, 0, 0)},
+			ui.TOrderChecking, ui.TAwaiting, false, true, nil},
 		{"declined", domain.OrderAwaitingPayment, []domain.Payment{paid(domain.PaymentDeclined, 0, 0)},
 			ui.TOrderPending, ui.TAwaiting, false, false, nil},
 		{"paid", domain.OrderPaid, []domain.Payment{paid(domain.PaymentPaid, 4195, 0)}, ui.TThanks, ui.TPaid, true, false, nil},

@@ -18,6 +18,7 @@ import (
 type Reader interface {
 	Products(ctx context.Context) ([]domain.Product, error)
 	OrderByNumber(ctx context.Context, number string) (domain.Order, error)
+	OrdersByID(ctx context.Context, ids []string) ([]domain.Order, error)
 	PaymentsOf(ctx context.Context, orderID string) ([]domain.Payment, error)
 	MailsAbout(ctx context.Context, id string) ([]domain.Mail, error)
 	Mails(ctx context.Context, limit int) ([]domain.Mail, error)
@@ -39,6 +40,8 @@ func (s *Shop) Mount(r gin.IRouter, home string) {
 	r.GET("/p/:slug", s.Site.Handle(s.product))
 	r.GET("/basket", s.Site.Handle(s.basket))
 	r.POST("/basket", s.Site.Handle(s.setBasket))
+	r.GET("/orders", s.Site.Handle(s.orders))
+	r.POST("/orders", s.Site.Handle(s.lookUp))
 	r.GET("/orders/:number", s.Site.Handle(s.order))
 	if s.Site.Demo {
 		r.GET("/mailbox", s.Site.Handle(s.mailbox))

@@ -9,6 +9,7 @@ const number = (form, name, standard) => Number(form.dataset[name] ?? standard);
 const jitter = (form, tried) =>
   Math.random() * Math.min(number(form, "cap", cap), number(form, "base", base) * 2 ** (tried - 1));
 
+const parsed = (html) => new DOMParser().parseFromString(html, "text/html");
 const duration = (place, n) => (n === 1 ? place.dataset.second : place.dataset.seconds.replace("{n}", n));
 
 // A UUIDv7 by the server's clock: a phone with a wrong date would make keys that are refused.
@@ -85,6 +86,7 @@ function narrate(form) {
       link.textContent = form.dataset.check;
       more.append(link);
       region.append(more);
+      tellOrder(form, more);
       said = 2;
     }
     seconds.textContent = "(" + duration(form, waited) + ")";
@@ -92,31 +94,48 @@ function narrate(form) {
   return () => { clearInterval(timer); region.replaceChildren(); };
 }
 
+// Adds the number of the order to what a person who waits long is told, when the server has made one.
+async function tellOrder(form, place) {
+  try {
+    const answer = await fetch(form.dataset.statusUrl, { signal: AbortSignal.timeout(deadline) });
+    const number = parsed(await answer.text()).querySelector("[data-number]")?.textContent;
+    if (number) place.prepend(form.dataset.order + " " + number + ". ");
+  } catch {
+    // It is told later, by the page that comes.
+  }
+}
+
 // Sends the form until an answer is final. Gives the answer, or nothing when the outcome is unknown.
+// When the tries are used up, a page of ours that came with the last one is the answer: it says what is
+// certain. What a proxy on the way says is none.
 async function send(form, body, key) {
   const end = Date.now() + number(form, "budget", budget);
+  let last = null;
   for (let tried = 1; tried <= number(form, "tries", tries); tried++) {
     let pause = jitter(form, tried);
+    last = null;
     try {
       const headers = {};
       if (key) headers["Idempotency-Key"] = key;
       if (tried > 1) headers["Retry-Attempt"] = String(tried);
       const left = Math.min(number(form, "deadline", deadline), end - Date.now());
-      if (left <= 0) return null;
+      if (left <= 0) return last;
       const answer = await fetch(form.action, {
         method: "POST", body, headers, redirect: "follow", credentials: "same-origin", signal: AbortSignal.timeout(left),
       });
       const after = Number(answer.headers.get("Retry-After"));
       const again = !answer.redirected && (answer.status >= 500 || (answer.status === 409 && answer.headers.has("Retry-After")));
-      if (!again) return { answer, page: answer.redirected ? "" : await answer.text() };
+      const page = answer.redirected ? "" : await answer.text();
+      if (!again) return { answer, page };
+      if (parsed(page).querySelector("main[data-state]")) last = { answer, page };
       if (after > 0) pause = after * 1000 + jitter(form, tried);
     } catch {
       // The connection failed or the deadline passed: the outcome is unknown, so ask again.
     }
-    if (Date.now() + pause >= end) return null;
+    if (Date.now() + pause >= end) return last;
     await sleep(pause);
   }
-  return null;
+  return last;
 }
 
 async function submit(form, button) {
@@ -144,7 +163,7 @@ async function submit(form, button) {
 
 // Puts a page that came as an answer in place of this one.
 function show(html) {
-  const next = new DOMParser().parseFromString(html, "text/html");
+  const next = parsed(html);
   document.title = next.title;
   document.documentElement.lang = next.documentElement.lang;
   document.body.replaceWith(document.adoptNode(next.body));
@@ -188,7 +207,7 @@ addEventListener("pageshow", async (event) => {
   if (!forms.length) return;
   try {
     const answer = await fetch(location.href, { signal: AbortSignal.timeout(deadline) });
-    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const page = parsed(await answer.text());
     const moved = new URL(answer.url).pathname !== location.pathname;
     if (moved || page.querySelector("main")?.dataset.state !== document.querySelector("main")?.dataset.state) location.replace(answer.url);
   } catch {
@@ -209,7 +228,7 @@ async function poll(place) {
     try {
       const answer = await fetch(location.href, { signal: AbortSignal.timeout(deadline) });
       if (answer.redirected) { location.replace(answer.url); return; }
-      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      const page = parsed(await answer.text());
       if (page.querySelector("main")?.dataset.state !== document.querySelector("main")?.dataset.state) { location.reload(); return; }
     } catch {
       // Ask again later.

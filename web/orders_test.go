@@ -1,0 +1,118 @@
+package web_test
+
+import (
+	"encoding/base64"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+func lookUp(number, email string) url.Values {
+	return url.Values{"number": {number}, "email": {email}}
+}
+
+func TestAnOrderIsFoundByItsNumberAndItsEmail(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.ordered("tok_ok")
+	b.client.Jar = nil // another device
+	for _, prefix := range []string{"", "/nl"} {
+		b.get(prefix + "/orders")
+		b.want(200, prefix+"/orders", "find-form", "no-orders")
+		for _, number := range []string{"EM-7K4Q-1M", " em-7k4q-1m "} {
+			b.post(prefix+"/orders", lookUp(number, "Sanne@Example.nl "))
+			b.want(200, prefix+"/orders/EM-7K4Q-1M?t=token1", "order-paid")
+		}
+	}
+}
+
+// A number that exists tells nobody so.
+func TestAWrongEmailIsAnsweredAsAWrongNumber(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.ordered("tok_ok")
+	b.client.Jar = nil
+	shown := func(number, email string) string {
+		got := b.post("/orders", lookUp(number, email))
+		b.want(422, "/orders", "order-unknown", "find-form")
+		if !strings.Contains(got.body, `value="`+number+`"`) || !strings.Contains(got.body, `value="`+email+`"`) {
+			t.Error("what was typed is lost")
+		}
+		if got.header.Get("Set-Cookie") != "" {
+			t.Error("the answer sets a cookie")
+		}
+		return strings.NewReplacer(number, "N", email, "E").Replace(got.body)
+	}
+	wrongEmail := shown("EM-7K4Q-1M", "eva@example.nl")
+	wrongNumber := shown("EM-7K4Q-9M", "sanne@example.nl")
+	if wrongEmail != wrongNumber {
+		t.Error("a wrong email address and a wrong number can be told apart")
+	}
+	b.post("/orders", lookUp("", ""))
+	b.want(422, "/orders", "error-summary", "error-number", "error-email")
+}
+
+func TestABrowserRemembersTenOrdersAndNobody(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for range 12 {
+		b.ordered("tok_ok")
+		b.want(200, "/orders/")
+		b.now = b.now.Add(time.Hour)
+	}
+	b.ordered("tok_declined") // placed, not paid: it is kept too
+	b.get("/nl/orders")
+	numbers := regexp.MustCompile(`href="/nl/orders/(EM-[^?]+)\?t=[^"]+"`).FindAllStringSubmatch(b.last.body, -1)
+	if len(numbers) != 10 || numbers[0][1] != "EM-7K4Q-13M" || numbers[9][1] != "EM-7K4Q-4M" {
+		t.Errorf("the page lists %v", numbers)
+	}
+	home, _ := url.Parse(b.server.URL)
+	for _, cookie := range b.client.Jar.Cookies(home) {
+		encoded, _, _ := strings.Cut(cookie.Value, ".")
+		value, _ := base64.RawURLEncoding.DecodeString(encoded)
+		for _, secret := range []string{"sanne", "Damrak", "1012", "token", "EM-"} {
+			if strings.Contains(string(value), secret) {
+				t.Errorf("the cookie %s holds %q", cookie.Name, value)
+			}
+		}
+		if cookie.Name == "orders" {
+			b.client.Jar.SetCookies(home, []*http.Cookie{{Name: "orders", Value: encoded + ".AAAA", Path: "/"}})
+		}
+	}
+	if b.get("/orders"); !b.last.has("no-orders") {
+		t.Error("a cookie that somebody else wrote is believed")
+	}
+}
+
+func TestAPaidOrderHoldsAReceipt(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.ordered("tok_ok")
+	b.want(200, "/orders/", "receipt", "paid-with")
+	for _, part := range []string{"Receipt", "shop.test", "EM-7K4Q-1M", "Test card that works ··4242, 30\u00a0November\u00a02026 14:05", "2 × Early Mug", "€7.28", "€41.95"} {
+		if !strings.Contains(b.last.body, part) {
+			t.Errorf("the receipt does not say %q", part)
+		}
+	}
+	b.orders[0].Status, b.payments[0].Status = "awaiting_payment", "declined"
+	if b.get(b.last.path); b.last.has("receipt") || b.last.has("paid-with") {
+		t.Error("there is a receipt of what was not paid")
+	}
+}
+
+// T15: a form of an order that stands is never dropped unseen.
+func TestDetailsChangedAfterTheOrderOfferANewOne(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	attempt := b.ordered("tok_declined")
+	changed := details("tok_ok")
+	changed.Set("city", "Utrecht")
+	b.post("/checkout/"+attempt, changed)
+	b.want(409, "/checkout/"+attempt, "form-used", "see-order", "new-order")
+	b.post("/checkout/"+attempt, details("tok_ok"))
+	b.want(200, "/checkout/"+attempt, "declined") // says nothing new
+	b.wantEffects(1, 0, 0)
+}

@@ -1,0 +1,28 @@
+package site
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+)
+
+// maxOrders is how many orders a browser remembers.
+const maxOrders = 10
+
+// DeviceOrders gives the ids of the orders that were placed or looked up in this browser, the latest
+// first. The cookie holds nothing but these ids, and nobody can add one to it unseen.
+func (s *Site) DeviceOrders(c *gin.Context) []string {
+	text, _ := s.SignedCookie(c, "orders")
+	return strings.Fields(text)
+}
+
+// NoteOrder remembers an order in the visitor's browser. Noting one twice is noting it once.
+func (s *Site) NoteOrder(c *gin.Context, id string) {
+	known := s.DeviceOrders(c)
+	if len(known) > 0 && known[0] == id {
+		return
+	}
+	all := append([]string{id}, slices.DeleteFunc(known, func(other string) bool { return other == id })...)
+	s.SetSignedCookie(c, "orders", strings.Join(all[:min(len(all), maxOrders)], " "), month)
+}
