@@ -100,6 +100,35 @@ func TestEveryLineOfARequestTellsWhoseItIs(t *testing.T) {
 	}
 }
 
+// TestTheLineOfAPageTellsItsOutcome: under the request's own id, whatever the browser calls it.
+func TestTheLineOfAPageTellsItsOutcome(t *testing.T) {
+	t.Parallel()
+	var book bytes.Buffer
+	a := newTestApp(t, slog.New(slog.NewJSONHandler(&book, nil)))
+	h := a.handler()
+	path, key := openForm(t, h)
+	form := url.Values{"key": {key}, "email": {"sanne@example.nl"}, "message": {"Is the mug blue?"}}
+	got := send(h, "POST", path, form.Encode(), "Content-Type", "application/x-www-form-urlencoded", "X-Request-Id", "mine")
+	line := ""
+	for l := range strings.Lines(book.String()) {
+		if strings.Contains(l, `"method":"POST"`) {
+			line = l
+		}
+	}
+	for _, part := range []string{`"outcome":"executed"`, `"request":"` + got.Header().Get("X-Request-Id") + `"`, `"key":"` + key[:13] + `"`} {
+		if !strings.Contains(line, part) {
+			t.Errorf("%s is missing in %s", part, line)
+		}
+	}
+	if strings.Contains(book.String(), "mine") {
+		t.Error("the browser names its request in the log")
+	}
+	var id string
+	if err := a.db.SQL().QueryRowContext(t.Context(), "SELECT request_id FROM idempotency_keys").Scan(&id); err != nil || id != got.Header().Get("X-Request-Id") {
+		t.Errorf("the key remembers the request as %q (%v), want %q", id, err, got.Header().Get("X-Request-Id"))
+	}
+}
+
 // TestNobodyWritesIntoTheLog covers S40: whatever comes in a key, a path or a name, a request is one line,
 // and its fields are those of the program.
 func TestNobodyWritesIntoTheLog(t *testing.T) {

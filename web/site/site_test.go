@@ -1,11 +1,35 @@
 package site
 
 import (
+	"context"
+	"net/http/httptest"
 	"testing"
 	"time"
 
+	"github.com/gin-gonic/gin"
+
+	"example.com/eenmaal/api/idempotent"
 	"example.com/eenmaal/domain"
 )
+
+// TestAPressGoesOnWithoutItsBrowser: and with what the transport knows of it, which is how long a second
+// press waits for the first, and the line in the log.
+func TestAPressGoesOnWithoutItsBrowser(t *testing.T) {
+	t.Parallel()
+	var trace idempotent.Trace
+	ctx, leave := context.WithCancel(idempotent.WithHints(t.Context(), idempotent.Hints{Trace: &trace}))
+	c, _ := gin.CreateTestContext(httptest.NewRecorder())
+	c.Request = httptest.NewRequestWithContext(ctx, "POST", "/contact", nil)
+	steady, end := Steadily(c)
+	defer end()
+	leave()
+	if steady.Err() != nil {
+		t.Error("the work ends when the browser leaves")
+	}
+	if idempotent.TraceOf(steady) != &trace {
+		t.Error("the work does not know what the transport knows")
+	}
+}
 
 func TestKeysCarryTheTimeTheyWereMade(t *testing.T) {
 	t.Parallel()
