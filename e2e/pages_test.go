@@ -75,6 +75,10 @@ func TestB36_APostcodeIsReadAsPeopleTypeIt(t *testing.T) {
 		if !strings.Contains(b.js("document.querySelector('main').innerText"), "1012 AB") {
 			t.Error("the review page does not show the postcode as 1012 AB")
 		}
+		w.wants(counts{})
+		b.click("pay")
+		b.shows("order-paid")
+		w.wants(once)
 	})
 }
 
@@ -155,6 +159,14 @@ func (b *tab) walk(w *world, language string) {
 	look("message received", "received")
 	b.open("/nothing-here")
 	look("not found", "problem")
+	b.open("/orders")
+	look("orders", "device-order")
+	b.click("find-order")
+	look("orders, nothing typed", "error-summary")
+	b.write("field-number", "EM-0000-0000")
+	b.write("field-email", "sanne@example.nl")
+	b.click("find-order")
+	look("orders, none found", "order-unknown")
 	b.open("/checkout/" + "00000000-0000-4000-8000-000000000000")
 	look("no such checkout", "checkout-not-found")
 	w.wants(counts{orders: 1, paid: 1, charges: 1, mails: 1, messages: 1})
@@ -195,6 +207,14 @@ const pageProblems = `(language) => {
 	if (document.documentElement.lang !== language) wrong.push("its language is " + document.documentElement.lang);
 	if (!document.title) wrong.push("it has no title");
 	if (all("h1").length !== 1) wrong.push("it has " + all("h1").length + " main headings");
+	const foreign = language === "nl" ? /\b(the|and|your|you|with|order|this|from|email|pay)\b/i
+		: /\b(het|een|en|niet|je|wij|voor|bestelling|betalen|naar|wordt|mandje)\b/i;
+	for (const e of all("body, body *, title")) {
+		if (e.closest("[lang]").lang !== language || e.matches("script, pre")) continue;
+		const own = [...e.childNodes].filter((n) => n.nodeType === Node.TEXT_NODE).map((n) => n.data);
+		const told = ["aria-label", "title", "alt", "placeholder"].map((a) => e.getAttribute(a) ?? "").concat(e.matches("form") ? Object.values(e.dataset) : []);
+		for (const text of own.concat(told)) if (foreign.test(text)) wrong.push("in another language: " + text.trim());
+	}
 	if (all("main").length !== 1) wrong.push("it has no main part");
 	const wide = document.scrollingElement.scrollWidth;
 	if (wide > innerWidth) {

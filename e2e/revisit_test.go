@@ -63,7 +63,7 @@ func TestB21_BackFromTheOrderSaysAlreadyPaid(t *testing.T) {
 	})
 }
 
-// A page that is older than the payment still has its button: one that Back restored, or one in
+// T14: a page that is older than the payment still has its button: one that Back restored, or one in
 // another tab. Chromium itself forgets a restorable page when cookies change, so this is a tab.
 func TestB22_AnOldPagePaysAgainWithoutScripts(t *testing.T) {
 	needBrowser(t)
@@ -86,9 +86,11 @@ func TestB22_AnOldPagePaysAgainWithoutScripts(t *testing.T) {
 		old.shows("already-paid")
 		w.wants(once)
 		w.sawPresses(2)
+		w.replayed("/checkout/:attempt/pay")
 	})
 }
 
+// T08: two tabs of one checkout.
 func TestB23_TwoTabsPayOnce(t *testing.T) {
 	needBrowser(t)
 	eachDatabase(t, func(t *testing.T, db database) {
@@ -204,6 +206,13 @@ func TestB41_ASecondOrderNeedsANewCheckout(t *testing.T) {
 		if said := b.text("same-order"); !strings.Contains(said, number) {
 			t.Errorf("the question about a second order says %q, want %s in it", said, number)
 		}
+		b.click("see-order")
+		b.shows("order-paid")
+		if got := b.text("order-number"); got != number {
+			t.Errorf("the first link leads to order %s, want %s", got, number)
+		}
+		b.back()
+		b.click("order-again")
 		b.click("pay")
 		b.shows("order-paid")
 		if got := b.text("order-number"); got == number {
@@ -247,9 +256,13 @@ func TestB42_TheLanguageChangesDuringTheCheckout(t *testing.T) {
 		b := w.visitor()
 		b.toReview("tok_ok")
 		keys := b.keys()
+		path := b.path()
 		b.click("language")
 		b.until("document.documentElement.lang === 'nl'")
 		b.prefix = "/nl"
+		if got := b.path(); got != path {
+			t.Errorf("the switch leads to %s, want %s", got, path)
+		}
 		if got := b.keys(); got != keys {
 			t.Errorf("in Dutch the keys are %s, in English they were %s", got, keys)
 		}
@@ -276,6 +289,9 @@ func TestB34_WhatIsSoldOutIsNamed(t *testing.T) {
 		b.shows("sold-out")
 		if said := b.text("sold-out"); !strings.Contains(said, "Evening Lamp is sold out") {
 			t.Errorf("the notice says %q", said)
+		}
+		if got := w.counts(); got != (counts{}) {
+			t.Errorf("there are %s, want nothing", got)
 		}
 		b.click("order-rest")
 		b.shows("details-form")
