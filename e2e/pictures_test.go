@@ -79,6 +79,12 @@ func TestPictures(t *testing.T) {
 	see(320, "light")
 	take("order-paid-narrow", "order-paid")
 	see(1200, "light")
+	call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"})
+	b.do(chromedp.EmulateViewport(794, 1123)) // A4
+	take("receipt", "order-paid")
+	see(1200, "light")
+	b.open("/orders")
+	take("orders", "device-order")
 	b.open("/contact")
 	take("contact", "contact-form")
 	b.open("/mailbox")

@@ -68,6 +68,20 @@ func TestPagesHoldAnAddressToItsLimit(t *testing.T) {
 	}
 }
 
+// TestNobodyTriesEveryOrderNumber: looking an order up counts as a change of a page does.
+func TestNobodyTriesEveryOrderNumber(t *testing.T) {
+	t.Parallel()
+	h := startApp(t, slog.New(slog.DiscardHandler), map[string]string{"DATA_DIR": t.TempDir(), "RATE_LIMIT_ADDRESS": "60"}).handler()
+	statuses := map[int]int{}
+	for i := range 80 {
+		w := send(h, "POST", "/orders", fmt.Sprintf("number=EM-0000-%04d&email=sanne%%40example.nl", i), form...)
+		statuses[w.Code]++
+	}
+	if statuses[422] < 55 || statuses[429] < 15 || statuses[422]+statuses[429] != 80 {
+		t.Errorf("80 look-ups are answered with %v, want about 60 answers", statuses)
+	}
+}
+
 // TestAnAddressIsNotWhatItSays covers S41: only a proxy that we name may speak for others.
 func TestAnAddressIsNotWhatItSays(t *testing.T) {
 	t.Parallel()

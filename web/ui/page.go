@@ -29,6 +29,14 @@ func (p Page) T(t Text, args ...any) string { return t.In(p.Lang, args...) }
 // Money writes an amount in the page's language.
 func (p Page) Money(m domain.Money) string { return Money(p.Lang, m) }
 
+// BasketLabel says how much is in the basket.
+func (p Page) BasketLabel() string {
+	if p.Basket == 1 {
+		return p.T(TBasketOne)
+	}
+	return p.T(TBasketCount, p.Basket)
+}
+
 // URL is the address of a path in the page's language.
 func (p Page) URL(path string) string { return Local(p.Lang, path) }
 

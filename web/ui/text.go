@@ -9,6 +9,7 @@ var (
 	TCollection   = Text{"Collection", "Collectie"}
 	TBasket       = Text{"Basket", "Mandje"}
 	TBasketCount  = Text{"Basket, %d items", "Mandje, %d artikelen"}
+	TBasketOne    = Text{"Basket, 1 item", "Mandje, 1 artikel"}
 	TContact      = Text{"Contact", "Contact"}
 	TMenu         = Text{"Main", "Hoofdmenu"}
 	THelp         = Text{"Help and contact", "Hulp en contact"}
