@@ -60,8 +60,8 @@ func TestAReceiptIsPrinted(t *testing.T) {
 	needBrowser(t)
 	t.Parallel()
 	for language, parts := range map[string][]string{
-		"en": {"Eenmaal", "127.0.0.1", "Receipt", "1 × Early Mug", "€18.50", "€4.95", "€23.45", "Of which VAT (21%)", "€4.07", "Test card that works ··4242", "Amsterdam", "Placed"},
-		"nl": {"Eenmaal", "127.0.0.1", "Bon", "1 × Mok Vroeg", "€\u00a018,50", "€\u00a04,95", "€\u00a023,45", "Waarvan btw (21%)", "€\u00a04,07", "Testkaart die werkt ··4242", "Amsterdam", "Geplaatst"},
+		"en": {"Eenmaal", "127.0.0.1", "Receipt", "1 × Early Mug", "€18.50", "€4.95", "€23.45", "Of which VAT (21%)", "€4.07", "Paid with\nCard, ", "Amsterdam", "Placed"},
+		"nl": {"Eenmaal", "127.0.0.1", "Bon", "1 × Mok Vroeg", "€\u00a018,50", "€\u00a04,95", "€\u00a023,45", "Waarvan btw (21%)", "€\u00a04,07", "Betaald met\nKaart, ", "Amsterdam", "Geplaatst"},
 	} {
 		t.Run(language, func(t *testing.T) {
 			t.Parallel()

@@ -16,9 +16,9 @@ func paidWith(l ui.Lang, payments []domain.Payment) (said string) {
 	for _, p := range payments {
 		switch p.Status {
 		case domain.PaymentPaid:
-			return ui.MethodName(l, p.Method) + ", " + ui.Moment(l, p.CreatedAt)
+			return ui.MethodKind(l, p.Method) + ", " + ui.Moment(l, p.CreatedAt)
 		case domain.PaymentRefunded:
-			said = ui.MethodName(l, p.Method) + ", " + ui.Moment(l, p.CreatedAt)
+			said = ui.MethodKind(l, p.Method) + ", " + ui.Moment(l, p.CreatedAt)
 		}
 	}
 	return said

@@ -75,6 +75,18 @@ func MethodName(l Lang, m domain.PaymentMethod) string {
 	return TMethodOther.In(l)
 }
 
+// MethodKind is what a payment says of how it was made. Which card it was, no payment remembers.
+func MethodKind(l Lang, m domain.PaymentMethod) string {
+	switch m.Type {
+	case "card":
+		return TCard.In(l)
+	case "ideal":
+		return "iDEAL"
+	default:
+		return TMethodOther.In(l)
+	}
+}
+
 func find(all []Method, m domain.PaymentMethod) (Method, bool) {
 	for _, known := range all {
 		if known.PaymentMethod == m {

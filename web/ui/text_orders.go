@@ -16,5 +16,6 @@ var (
 	TOrderAgain     = Text{"Order it again", "Bestel het nog een keer"}
 
 	TReceipt  = Text{"Receipt", "Bon"}
+	TCard     = Text{"Card", "Kaart"}
 	TPaidWith = Text{"Paid with", "Betaald met"}
 )
