@@ -98,7 +98,7 @@ func (a *API) ownWebhookEndpoint(ctx context.Context, consumer int64, text strin
 		return domain.WebhookEndpoint{}, err
 	}
 	endpoint, err := a.db.WebhookEndpoint(ctx, id)
-	if err == nil && (endpoint.Consumer != consumer || !endpoint.DeletedAt.IsZero()) {
+	if err == nil && (!has(consumer, endpoint.Consumer) || !endpoint.DeletedAt.IsZero()) {
 		return domain.WebhookEndpoint{}, notThere("webhook_endpoint")
 	}
 	return endpoint, err

@@ -23,9 +23,13 @@ func (db *DB) Attention(ctx context.Context) ([]domain.Attention, error) {
 	err := db.gorm.WithContext(ctx).Table("attention").Where("settled_at IS NULL").Order("created_at, id").Find(&rows).Error
 	list := make([]domain.Attention, len(rows))
 	for i, r := range rows {
-		list[i] = domain.Attention{ID: r.ID, Kind: r.Kind, About: r.About, Note: r.Note, CreatedAt: r.CreatedAt.UTC()}
+		list[i] = r.attention()
 	}
 	return list, err
+}
+
+func (r attentionRow) attention() domain.Attention {
+	return domain.Attention{ID: r.ID, Kind: r.Kind, About: r.About, Note: r.Note, CreatedAt: r.CreatedAt.UTC()}
 }
 
 // Unsettled counts the things of a kind that a person still has to look at, of those that are asked for.

@@ -21,8 +21,12 @@ type eventRow struct {
 func (db *DB) Event(ctx context.Context, id string) (domain.Event, error) {
 	var r eventRow
 	err := db.gorm.WithContext(ctx).Table("events").Where("id = ?", id).Take(&r).Error
+	return r.event(), notFound(err, "event_not_found", "There is no such event.")
+}
+
+func (r eventRow) event() domain.Event {
 	return domain.Event{ID: r.ID, Sequence: r.Sequence, Consumer: r.ConsumerID, Type: r.Type, About: r.About, Data: r.Data,
-		OccurredAt: r.OccurredAt.UTC()}, notFound(err, "event_not_found", "There is no such event.")
+		OccurredAt: r.OccurredAt.UTC()}
 }
 
 // InsertEvent queues an event. The database gives its sequence.

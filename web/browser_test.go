@@ -19,6 +19,7 @@ import (
 // bundle is a shop in memory and a browser without scripts that visits it.
 type bundle struct {
 	*fake
+	desk   *deskFake
 	t      *testing.T
 	server *httptest.Server
 	router *gin.Engine
@@ -37,6 +38,7 @@ func setup(t *testing.T, change ...func(*web.Config)) *bundle {
 	t.Helper()
 	f := newFake()
 	cfg := f.config()
+	desk := f.withDesk(&cfg)
 	for _, c := range change {
 		c(&cfg)
 	}
@@ -60,7 +62,7 @@ func setup(t *testing.T, change ...func(*web.Config)) *bundle {
 		}
 		return nil
 	}}
-	return &bundle{fake: f, t: t, server: server, router: router, client: client}
+	return &bundle{fake: f, desk: desk, t: t, server: server, router: router, client: client}
 }
 
 func (b *bundle) get(path string) answer { return b.do(http.MethodGet, path, nil, nil) }

@@ -20,6 +20,7 @@ import (
 
 	"example.com/eenmaal/api"
 	"example.com/eenmaal/domain"
+	"example.com/eenmaal/web/admin"
 	"example.com/eenmaal/web/checkout"
 	"example.com/eenmaal/web/contact"
 	"example.com/eenmaal/web/shop"
@@ -74,6 +75,7 @@ type Config struct {
 	Ops    Ops
 	Reader Reader
 	Drafts Drafts
+	Desk   *admin.Config // nil: there is no desk
 
 	Name          string // of the shop; "Eenmaal" when empty
 	BaseURL       string // "https://shop.example"; never taken from a request
@@ -93,6 +95,7 @@ type Web struct {
 	shop     *shop.Shop
 	checkout *checkout.Checkout
 	contact  *contact.Contact
+	desk     *admin.Desk // nil without one
 }
 
 const minSecret = 32
@@ -118,7 +121,7 @@ func New(cfg Config) (*Web, error) {
 	if cfg.CheckoutTTL == 0 {
 		cfg.CheckoutTTL = 72 * time.Hour
 	}
-	return &Web{
+	w := &Web{
 		site: s,
 		shop: &shop.Shop{Site: s, Reader: cfg.Reader},
 		checkout: &checkout.Checkout{
@@ -126,7 +129,13 @@ func New(cfg Config) (*Web, error) {
 			PlaceOrder: cfg.Ops.PlaceOrder, PayOrder: cfg.Ops.PayOrder,
 		},
 		contact: &contact.Contact{Site: s, Reader: cfg.Reader, Submit: cfg.Ops.SubmitContact},
-	}, nil
+	}
+	if cfg.Desk == nil {
+		return w, nil
+	}
+	var err error
+	w.desk, err = admin.New(s, *cfg.Desk)
+	return w, err
 }
 
 // origin is the part of an address that a browser's policies speak of.
@@ -169,7 +178,22 @@ func (w *Web) Routes(r gin.IRouter) {
 	for _, language := range []gin.IRouter{english, dutch} {
 		w.checkout.Mount(language)
 		w.contact.Mount(language)
+		if w.desk != nil {
+			w.desk.Mount(language)
+		}
 	}
+}
+
+// StaffOnly lets only who is signed in at the desk through. It guards what is no page of ours. Without a
+// desk there is nothing to sign in to, and nobody comes through.
+func (w *Web) StaffOnly(c *gin.Context) {
+	if w.desk == nil {
+		w.NotFound(c)
+		c.Abort()
+		return
+	}
+	w.site.Headers(c)
+	w.desk.Guard(c)
 }
 
 func (w *Web) asset(c *gin.Context, name string) {
@@ -192,23 +216,23 @@ func (w *Web) NotFound(c *gin.Context) {
 }
 
 // Route is one route that changes something, and why calling it twice is safe.
-type Route struct{ Method, Pattern, Why string }
+type Route = site.Route
 
 // MutatingRoutes lists every route of the pages that is not a GET, in both languages.
-var MutatingRoutes = inBothLanguages([]Route{
-	{http.MethodPost, "/basket", "cookie only: it sets the number of one article"},
-	{http.MethodPost, "/checkout", "draft: starting one id twice is starting it once"},
-	{http.MethodPost, "/checkout/:attempt", "draft: saving twice is saving once"},
-	{http.MethodPost, "/checkout/:attempt/pay", "operations: POST /v1/orders with the order key, then POST /v1/payments with the payment key"},
-	{http.MethodPost, "/checkout/:attempt/payments", "draft: the payment key is replaced only while it is the one in the form"},
-	{http.MethodPost, "/orders", "look-up: it changes nothing but which orders the visitor's cookie lists"},
-	{http.MethodPost, "/contact/:submission", "operation: POST /v1/contact-messages with the form's key"},
-})
+var MutatingRoutes = inBothLanguages(append([]Route{
+	{Method: http.MethodPost, Pattern: "/basket", Why: "cookie only: it sets the number of one article"},
+	{Method: http.MethodPost, Pattern: "/checkout", Why: "draft: starting one id twice is starting it once"},
+	{Method: http.MethodPost, Pattern: "/checkout/:attempt", Why: "draft: saving twice is saving once"},
+	{Method: http.MethodPost, Pattern: "/checkout/:attempt/pay", Why: "operations: POST /v1/orders with the order key, then POST /v1/payments with the payment key"},
+	{Method: http.MethodPost, Pattern: "/checkout/:attempt/payments", Why: "draft: the payment key is replaced only while it is the one in the form"},
+	{Method: http.MethodPost, Pattern: "/orders", Why: "look-up: it changes nothing but which orders the visitor's cookie lists"},
+	{Method: http.MethodPost, Pattern: "/contact/:submission", Why: "operation: POST /v1/contact-messages with the form's key"},
+}, admin.MutatingRoutes...))
 
 func inBothLanguages(routes []Route) []Route {
 	both := routes
 	for _, r := range routes {
-		both = append(both, Route{r.Method, "/nl" + r.Pattern, r.Why})
+		both = append(both, Route{Method: r.Method, Pattern: "/nl" + r.Pattern, Why: r.Why})
 	}
 	return both
 }

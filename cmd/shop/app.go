@@ -106,7 +106,7 @@ func newApp(ctx context.Context, cfg Config, log *slog.Logger) (a *app, err erro
 	a.web, err = web.New(web.Config{
 		Ops:    web.Ops{PlaceOrder: a.api.PlaceOrder, PayOrder: a.api.PayOrder, SubmitContact: a.api.SubmitContact},
 		Reader: a.db, Drafts: a.db, BaseURL: cfg.BaseURL, PaymentPages: cfg.PSPPublicURL, Demo: cfg.demo(), SessionSecret: []byte(cfg.SessionSecret),
-		CheckoutTTL: cfg.TTLOrders, Now: a.db.Now, Log: log, Version: version(),
+		CheckoutTTL: cfg.TTLOrders, Now: a.db.Now, Log: log, Version: version(), Desk: a.desk(),
 	})
 	return a, err
 }
@@ -248,7 +248,7 @@ func (a *app) banner(w io.Writer, p parts) {
 `, version(), a.cfg.Mode, database, redis, provider, jobsHere,
 		openapi.Short(a.cfg.TTLContact), openapi.Short(a.cfg.TTLOrders), openapi.Short(a.cfg.TTLPayments), openapi.Short(a.cfg.RetryWindow), a.cfg.BaseURL)
 	if a.cfg.demo() {
-		fmt.Fprintf(w, "  Mailbox    %s/mailbox\n", a.cfg.BaseURL)
+		fmt.Fprintf(w, "  Mailbox    %s/mailbox\n  Desk       %s/admin\n", a.cfg.BaseURL, a.cfg.BaseURL)
 	}
 	fmt.Fprintf(w, "  API docs   %s/docs\n\n", a.cfg.BaseURL)
 }

@@ -14,6 +14,7 @@ import (
 
 	"example.com/eenmaal/api/psp/simulated"
 	"example.com/eenmaal/store"
+	"example.com/eenmaal/web/admin"
 )
 
 // Config is everything that can be set, all of it by environment variables. The desc tags make the
@@ -43,8 +44,11 @@ type Config struct {
 	TTLPayments time.Duration `env:"TTL_PAYMENTS" envDefault:"168h" desc:"the same for everything with money"`
 	RetryWindow time.Duration `env:"RETRY_WINDOW" envDefault:"24h" desc:"the longest time a client keeps retrying; a TTL not longer than this is refused"`
 
-	SessionSecret  string   `env:"SESSION_SECRET" desc:"signs cookies, at least 32 characters; demo mode has one that everybody knows"`
-	APIConsumers   string   `env:"API_CONSUMERS" desc:"name=secret,name=secret: API consumers to make at start; secrets have at least 32 characters"`
+	SessionSecret     string `env:"SESSION_SECRET" desc:"signs cookies, at least 32 characters; demo mode has one that everybody knows"`
+	APIConsumers      string `env:"API_CONSUMERS" desc:"name=secret,name=secret: API consumers to make at start; secrets have at least 32 characters"`
+	AdminUser         string `env:"ADMIN_USER" envDefault:"staff" desc:"who signs in at the desk (/admin)"`
+	AdminPasswordHash string `env:"ADMIN_PASSWORD_HASH" desc:"hash of the desk's password, as shop password prints it; empty: in demo mode anybody signs in with one click, in production there is no desk"`
+
 	TrustedProxies []string `env:"TRUSTED_PROXIES" desc:"networks whose X-Forwarded-For is believed; empty: none"`
 
 	RateLimit        int `env:"RATE_LIMIT" envDefault:"6000" desc:"new runs a minute of one API consumer, all at once or spread; replays and reads twenty times as many; 0: no limit"`
@@ -165,6 +169,9 @@ func (c *Config) problems(unparsed bool) []string {
 		}
 		problem(c.ShutdownTimeout <= 0, "SHUTDOWN_TIMEOUT must be more than 0s")
 	}
+	err = admin.CheckHash(c.AdminPasswordHash)
+	problem(c.AdminPasswordHash != "" && err != nil, "ADMIN_PASSWORD_HASH: %v", err)
+	problem(c.AdminUser == "", "ADMIN_USER must not be empty")
 	_, err = c.consumers()
 	problem(err != nil, "%v", err)
 	return append(list, c.productionProblems()...)

@@ -29,6 +29,7 @@ type commands struct {
 	PSP         pspCmd         `cmd:"" name:"psp" help:"The simulated payment provider only."`
 	Migrate     migrateCmd     `cmd:"" help:"Bring the database up to date and exit."`
 	Healthcheck healthcheckCmd `cmd:"" help:"Ask a running shop whether it is ready; exit 1 if not."`
+	Password    passwordCmd    `cmd:"" help:"Read a password and print its hash, for ADMIN_PASSWORD_HASH."`
 	Version     versionCmd     `cmd:"" help:"Print the version."`
 }
 

@@ -61,6 +61,11 @@ func textsInSource(t *testing.T) []Text {
 	if err != nil {
 		t.Fatal(err)
 	}
+	desk, err := filepath.Glob("../admin/*text.go")
+	if err != nil || len(desk) == 0 {
+		t.Fatalf("the desk's texts: %v, %v", desk, err)
+	}
+	files = append(files, desk...)
 	var texts []Text
 	for _, name := range files {
 		if strings.HasSuffix(name, "_test.go") || strings.HasSuffix(name, "_templ.go") {
@@ -75,12 +80,18 @@ func textsInSource(t *testing.T) []Text {
 			t.Fatal(err)
 		}
 		ast.Inspect(file, func(n ast.Node) bool {
-			lit, ok := n.(*ast.CompositeLit)
-			if !ok || len(lit.Elts) != 2 {
+			var parts []ast.Expr
+			switch n := n.(type) {
+			case *ast.CompositeLit:
+				parts = n.Elts
+			case *ast.CallExpr: // the desk's both(en, nl)
+				parts = n.Args
+			}
+			if len(parts) != 2 {
 				return true
 			}
-			en, okEn := quoted(lit.Elts[0])
-			nl, okNl := quoted(lit.Elts[1])
+			en, okEn := quoted(parts[0])
+			nl, okNl := quoted(parts[1])
 			if okEn && okNl {
 				texts = append(texts, Text{en, nl})
 			}

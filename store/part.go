@@ -1,0 +1,60 @@
+package store
+
+import (
+	"slices"
+
+	"github.com/google/uuid"
+	"gorm.io/gorm"
+
+	"example.com/eenmaal/domain"
+)
+
+// partOf reads one part of a list that is newest first by an id whose order is that of time. query has
+// the table and the conditions; idOf gives a row's id. It seeks by the id's index, so that the last
+// page costs what the first does. A cursor that is no id is Malformed.
+func partOf[R any](query *gorm.DB, column string, cursor domain.Cursor, limit int, idOf func(R) string) (domain.Part[R], error) {
+	at, newer := cursor.Before, cursor.After != ""
+	if newer {
+		at = cursor.After
+	}
+	if _, err := uuid.Parse(at); at != "" && (err != nil || len(at) != 36) {
+		return domain.Part[R]{}, domain.Errorf(domain.Malformed, "cursor_malformed", "The cursor must be one of another page.")
+	}
+	switch {
+	case newer:
+		query = query.Where(column+" > ?", at).Order(column)
+	case at != "":
+		query = query.Where(column+" < ?", at).Order(column + " DESC")
+	default:
+		query = query.Order(column + " DESC")
+	}
+	var rows []R
+	if err := query.Limit(limit + 1).Find(&rows).Error; err != nil {
+		return domain.Part[R]{}, err
+	}
+	more := len(rows) > limit
+	rows = rows[:min(limit, len(rows))]
+	if newer {
+		slices.Reverse(rows)
+	}
+	part := domain.Part[R]{Items: rows}
+	if len(rows) == 0 {
+		return part, nil
+	}
+	if newer || more {
+		part.Older = idOf(rows[len(rows)-1])
+	}
+	if newer && more || !newer && at != "" {
+		part.Newer = idOf(rows[0])
+	}
+	return part, nil
+}
+
+// inPart changes what a part holds.
+func inPart[R, T any](part domain.Part[R], change func(R) T) domain.Part[T] {
+	out := domain.Part[T]{Items: make([]T, len(part.Items)), Older: part.Older, Newer: part.Newer}
+	for i, r := range part.Items {
+		out.Items[i] = change(r)
+	}
+	return out
+}

@@ -1,0 +1,109 @@
+// Package admin is the desk: the pages for the shop's staff, behind a sign-in.
+//
+// Its readers only look. Whatever it changes goes through the API's operations, under the desk's own
+// consumer and with a key that is in the form's address, so that its buttons can be pressed twice too.
+package admin
+
+import (
+	"cmp"
+	"errors"
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+
+	"example.com/eenmaal/api"
+	"example.com/eenmaal/web/site"
+	"example.com/eenmaal/web/ui"
+)
+
+//go:generate go tool templ generate
+
+// Ops are the operations that the desk calls.
+type Ops struct {
+	CancelOrder    site.Operation[api.CancelOrder, api.Cancellation]
+	CapturePayment site.Operation[api.CapturePayment, api.Modification]
+	VoidPayment    site.Operation[api.VoidPayment, api.Modification]
+	RefundPayment  site.Operation[api.RefundPayment, api.Modification]
+}
+
+// Reader is what the desk looks up, subject by subject.
+type Reader interface {
+	Orders
+}
+
+// Config of the desk. Ops, Reader and Sessions are needed, and so is one way to sign in: a PasswordHash,
+// or OneClick.
+type Config struct {
+	Ops      Ops
+	Reader   Reader
+	Sessions Sessions
+
+	User         string // who signs in with the password; "staff" when empty
+	PasswordHash string // as HashPassword makes it, or bcrypt's
+	OneClick     bool   // anybody signs in without a password; for demos, and only where there is no PasswordHash
+}
+
+// Desk answers with these pages.
+type Desk struct {
+	Site     *site.Site
+	cfg      Config
+	password *password // nil with OneClick
+}
+
+// New makes the desk, or says what is missing.
+func New(s *site.Site, cfg Config) (*Desk, error) {
+	cfg.User = cmp.Or(cfg.User, "staff")
+	if cfg.Ops.CancelOrder == nil || cfg.Ops.CapturePayment == nil || cfg.Ops.VoidPayment == nil || cfg.Ops.RefundPayment == nil ||
+		cfg.Reader == nil || cfg.Sessions == nil {
+		return nil, errors.New("admin: Ops, Reader and Sessions must be given")
+	}
+	d := &Desk{Site: s, cfg: cfg}
+	if cfg.PasswordHash == "" && cfg.OneClick {
+		return d, nil
+	}
+	var err error
+	d.password, err = parsePassword(cfg.PasswordHash)
+	return d, err
+}
+
+// Mount adds the routes of one language. Only the sign-in is open to everybody.
+func (d *Desk) Mount(r gin.IRouter) {
+	open := r.Group("/admin", site.NoStore)
+	open.GET("/sign-in", d.Site.Handle(d.signInForm))
+	open.POST("/sign-in", d.Site.Handle(d.signIn))
+	in := open.Group("", d.Guard)
+	in.GET("", d.Site.Handle(func(c *gin.Context) error { return d.Site.See(c, sections[0].Path) }))
+	in.POST("/sign-out", d.Site.Handle(d.signOut))
+	d.mountOrders(in)
+}
+
+// MutatingRoutes lists every route of the desk that is not a GET.
+var MutatingRoutes = []site.Route{
+	{Method: http.MethodPost, Pattern: "/admin/sign-in", Why: "session: signing in again ends the session before it"},
+	{Method: http.MethodPost, Pattern: "/admin/sign-out", Why: "session: ending what has ended changes nothing"},
+}
+
+// section is one line of the desk's menu.
+type section struct {
+	Path string
+	Name ui.Text
+}
+
+// sections are the menu. The first is where the desk opens.
+var sections = []section{
+	{"/admin/orders", tOrders},
+}
+
+// Page is what the shell needs to know of the page inside it.
+type Page struct {
+	ui.Page
+	Staff   string // who is signed in; empty on the sign-in page
+	Section string // the path of its line in the menu
+}
+
+// page begins a page of a section.
+func (d *Desk) page(c *gin.Context, section string, title ui.Text, args ...any) Page {
+	p := Page{Page: d.Site.Page(c, title.In(site.Lang(c), args...)), Staff: staffOf(c), Section: section}
+	p.State = "desk"
+	return p
+}

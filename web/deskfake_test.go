@@ -1,0 +1,197 @@
+package web_test
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"example.com/eenmaal/api"
+	"example.com/eenmaal/domain"
+	"example.com/eenmaal/web"
+	"example.com/eenmaal/web/admin"
+)
+
+// deskFake is what the desk needs beside the shop in memory. What a test does not expect to be read is the
+// empty Reader's, which panics.
+type deskFake struct {
+	*fake
+	admin.Reader
+	sessions map[string]domain.StaffSession
+	tries    map[string][]time.Time
+	actions  []domain.StaffAction
+	changes  []domain.Modification
+	broken   error // what everything about sessions gives
+
+	cancelFails, changeFails error // what the next call of an operation gives, once
+}
+
+// desk gives the configuration a desk, where anybody signs in with one click.
+func (f *fake) withDesk(cfg *web.Config) *deskFake {
+	d := &deskFake{fake: f, sessions: map[string]domain.StaffSession{}, tries: map[string][]time.Time{}}
+	cfg.Desk = &admin.Config{Reader: d, Sessions: d, OneClick: true, Ops: admin.Ops{
+		CancelOrder:    operation[api.CancelOrder, api.Cancellation]{f, "cancellations", d.cancel, &d.cancelFails},
+		CapturePayment: operation[api.CapturePayment, api.Modification]{f, "captures", d.capture, &d.changeFails},
+		VoidPayment:    operation[api.VoidPayment, api.Modification]{f, "voids", d.void, &d.changeFails},
+		RefundPayment:  operation[api.RefundPayment, api.Modification]{f, "refunds", d.refund, &d.changeFails},
+	}}
+	return d
+}
+
+func (d *deskFake) StartStaffSession(_ context.Context, token, before string, s domain.StaffSession) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.sessions, before)
+	d.sessions[token] = s
+	return d.broken
+}
+
+func (d *deskFake) StaffSession(_ context.Context, token string) (domain.StaffSession, bool, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	s, ok := d.sessions[token]
+	return s, ok && s.ExpiresAt.After(d.now), d.broken
+}
+
+func (d *deskFake) SeeStaffSession(_ context.Context, token string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	s := d.sessions[token]
+	s.SeenAt = d.now
+	d.sessions[token] = s
+	return nil
+}
+
+func (d *deskFake) EndStaffSession(_ context.Context, token string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.sessions, token)
+	return d.broken
+}
+
+func (d *deskFake) SignInTries(_ context.Context, subject string, since time.Time, limit int) ([]time.Time, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var found []time.Time
+	for _, at := range slices.Backward(d.tries[subject]) {
+		if at.After(since) && len(found) < limit {
+			found = append(found, at)
+		}
+	}
+	return found, d.broken
+}
+
+func (d *deskFake) NoteSignInTry(_ context.Context, subjects []string, _ time.Time) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, s := range subjects {
+		d.tries[s] = append(d.tries[s], d.now)
+	}
+	return d.broken
+}
+
+func (d *deskFake) ForgetSignInTries(_ context.Context, subjects []string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, s := range subjects {
+		delete(d.tries, s)
+	}
+	return d.broken
+}
+
+func (d *deskFake) NoteStaffAction(_ context.Context, a domain.StaffAction) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.broken == nil && !slices.ContainsFunc(d.actions, func(b domain.StaffAction) bool { return b.Key == a.Key && b.Action == a.Action }) {
+		d.actions = append(d.actions, a)
+	}
+	return d.broken
+}
+
+func (d *deskFake) StaffActions(context.Context, string) ([]domain.StaffAction, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.actions), nil
+}
+
+func (d *deskFake) Orders(_ context.Context, search string, status domain.OrderStatus, _ domain.Cursor) (part domain.Part[domain.Order], err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, o := range slices.Backward(d.orders) {
+		if (search == "" || search == o.Number || search == o.Email) && (status == "" || status == o.Status) {
+			part.Items = append(part.Items, o)
+		}
+	}
+	return part, d.readFails
+}
+
+func (d *deskFake) OrderByNumber(ctx context.Context, number string) (domain.Order, error) {
+	return d.fake.OrderByNumber(ctx, number)
+}
+
+func (d *deskFake) PaymentsOf(ctx context.Context, orderID string) ([]domain.Payment, error) {
+	return d.fake.PaymentsOf(ctx, orderID)
+}
+
+func (d *deskFake) ModificationsOf(_ context.Context, paymentID string) (all []domain.Modification, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, m := range d.changes {
+		if m.PaymentID == paymentID {
+			all = append(all, m)
+		}
+	}
+	return all, nil
+}
+
+func (d *deskFake) MailsOf(ctx context.Context, about []string) ([]domain.Mail, error) {
+	return d.fake.MailsAbout(ctx, about[0])
+}
+
+func (d *deskFake) EventsAbout(context.Context, []string) ([]domain.Event, error) { return nil, nil }
+
+func (d *deskFake) AttentionAbout(context.Context, []string) ([]domain.Attention, error) {
+	return nil, nil
+}
+
+func (d *deskFake) KeysOf(context.Context, string) ([]domain.KeyUse, error) { return nil, nil }
+
+func (d *deskFake) cancel(_ domain.Consumer, in api.CancelOrder) (out api.Cancellation, made string, err error) {
+	at := slices.IndexFunc(d.orders, func(o domain.Order) bool { return o.ID == in.OrderID })
+	if d.orders[at].Status == domain.OrderCancelled {
+		return out, "", domain.Errorf(domain.Refused, "order_not_cancellable", "The order is cancelled already.")
+	}
+	d.orders[at].Status = domain.OrderCancelled
+	return api.Cancellation{ID: "c", OrderID: in.OrderID, Status: domain.OrderCancelled}, "", nil
+}
+
+func (d *deskFake) capture(_ domain.Consumer, in api.CapturePayment) (api.Modification, string, error) {
+	return d.change(domain.Capture, in.PaymentID, in.Amount)
+}
+
+func (d *deskFake) void(_ domain.Consumer, in api.VoidPayment) (api.Modification, string, error) {
+	return d.change(domain.Void, in.PaymentID, api.Amount{})
+}
+
+func (d *deskFake) refund(_ domain.Consumer, in api.RefundPayment) (api.Modification, string, error) {
+	return d.change(domain.Refund, in.PaymentID, in.Amount)
+}
+
+// change decides as the real one does, and is done at once.
+func (d *deskFake) change(kind domain.ModificationKind, id string, amount api.Amount) (out api.Modification, made string, err error) {
+	at := slices.IndexFunc(d.payments, func(p domain.Payment) bool { return p.ID == id })
+	var others []domain.Modification
+	for _, m := range d.changes {
+		if m.PaymentID == id {
+			others = append(others, m)
+		}
+	}
+	m, err := d.payments[at].Modify(kind, amount.Amount, others)
+	if err != nil {
+		return out, "", err
+	}
+	m.ID, m.Status, m.Reason, m.CreatedAt = kindID(kind, len(d.changes)), domain.ModificationSucceeded, "requested", d.now
+	d.changes = append(d.changes, m)
+	return api.Modification{ID: m.ID, PaymentID: id, Status: m.Status, Amount: m.Amount}, "", nil
+}
+
+func kindID(kind domain.ModificationKind, n int) string { return string(kind) + string(rune('a'+n)) }
