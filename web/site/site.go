@@ -160,11 +160,9 @@ func KeyOf(c *gin.Context, field string) (domain.Key, error) {
 }
 
 // Steadily is the context of a request that makes something happen: it goes on when the browser leaves,
-// as it does at the second half of a double click. A request that says it is a retry is marked so.
+// as it does at the second half of a double click. What the transport knows of the request stays with it.
 func Steadily(c *gin.Context) (context.Context, context.CancelFunc) {
-	ctx := context.WithoutCancel(c.Request.Context())
-	ctx = idempotent.WithHints(ctx, idempotent.Hints{Retry: c.GetHeader("Retry-Attempt") != "", RequestID: c.GetHeader("X-Request-Id")})
-	return context.WithTimeout(ctx, time.Minute)
+	return context.WithTimeout(context.WithoutCancel(c.Request.Context()), time.Minute)
 }
 
 // NewKey makes a UUIDv7 for the given moment.
