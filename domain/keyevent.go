@@ -13,7 +13,7 @@ const (
 	KeyCalling   KeyEventKind = "calling"    // somebody outside is asked: Step says for what
 	KeyCalled    KeyEventKind = "called"     // and has answered, or has not: Detail says so
 	KeyFinished  KeyEventKind = "finished"   // the answer is final; Detail is its status
-	KeyReleased  KeyEventKind = "released"   // the attempt ended without a final answer; Detail says why
+	KeyStopped   KeyEventKind = "stopped"    // the attempt ended without a final answer; Detail says why
 	KeyTakenOver KeyEventKind = "taken_over" // a retry goes on where the last attempt stopped
 	KeyResumed   KeyEventKind = "resumed"    // the shop does, without its client
 	KeyWaits     KeyEventKind = "waits"      // a request waits for the one that runs
@@ -48,7 +48,7 @@ type KeyEvent struct {
 // has any, so that they can be counted.
 func (e KeyEvent) Ends() bool {
 	switch e.Kind {
-	case KeyClaimed, KeyStepped, KeyCalling, KeyCalled, KeyFinished, KeyReleased, KeyTakenOver, KeyResumed, KeyWaits, KeyHeard:
+	case KeyClaimed, KeyStepped, KeyCalling, KeyCalled, KeyFinished, KeyStopped, KeyTakenOver, KeyResumed, KeyWaits, KeyHeard:
 		return false
 	default:
 		return true
