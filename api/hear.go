@@ -59,16 +59,33 @@ func (a *API) hear(ctx context.Context, tx *store.Tx, pay domain.Payment, charge
 // hearOf lets our books hear a charge for which nobody waits, and reports whether they agree with it
 // then. Without a payment of ours it is an error of kind NotFound.
 func (a *API) hearOf(ctx context.Context, charge domain.Charge) (agrees bool, err error) {
+	var next domain.Payment
 	err = a.commit(ctx, func(tx *store.Tx) error {
 		pay, err := a.db.PaymentByProviderKey(ctx, charge.Key)
 		if err != nil {
 			return err
 		}
-		next, err := a.hear(ctx, tx, pay, charge)
-		agrees = next.Agrees(charge)
+		next, err = a.hear(ctx, tx, pay, charge)
 		return err
 	})
-	return agrees && err == nil, err
+	if err == nil {
+		a.noteHeard(ctx, next, "asked")
+	}
+	return err == nil && next.Agrees(charge), err
+}
+
+// noteHeard tells the journal of a payment's key how the provider was heard, and as what the payment stands
+// then. When that cannot be told, nothing is amiss.
+func (a *API) noteHeard(ctx context.Context, pay domain.Payment, how string) {
+	if !a.registry.HasJournal() {
+		return
+	}
+	scope, err := a.db.PaymentScope(ctx, pay.ID, a.PayOrder.Pattern)
+	if err != nil {
+		a.log.DebugContext(ctx, "not in the journal", "payment", pay.ID, "error", err)
+		return
+	}
+	a.registry.Note(domain.KeyEvent{Scope: scope, Kind: domain.KeyHeard, Step: how, Detail: string(pay.Status)})
 }
 
 // giveBack queues the refund of money that nobody had to pay: the order was paid already, or

@@ -125,14 +125,14 @@ func (a *API) applyEvent(ctx context.Context, id string, try int) error {
 	if err := json.Unmarshal([]byte(kept.Event), &event); err != nil {
 		return a.settleEvent(ctx, kept, domain.EventPoison, "", "unreadable")
 	}
+	var next domain.Payment
 	outcome := domain.EventApplied
 	err = a.commit(ctx, func(tx *store.Tx) error {
 		pay, err := a.db.PaymentByProviderKey(ctx, event.Charge.Key)
 		if err != nil {
 			return err
 		}
-		next, err := a.hear(ctx, tx, pay, event.Charge)
-		if err != nil {
+		if next, err = a.hear(ctx, tx, pay, event.Charge); err != nil {
 			return err
 		}
 		outcome = domain.EventApplied
@@ -145,6 +145,7 @@ func (a *API) applyEvent(ctx context.Context, id string, try int) error {
 	switch {
 	case err == nil:
 		a.metrics.events.WithLabelValues(kept.Provider, string(outcome)).Inc()
+		a.noteHeard(ctx, next, "webhook")
 		return nil
 	case errors.Is(err, domain.ErrWrongCharge):
 		return a.settleEvent(ctx, kept, domain.EventPoison, "", "amount or reference differ from the payment's")

@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/google/uuid"
+
 	"example.com/eenmaal/domain"
 )
 
@@ -63,6 +65,22 @@ func (db *DB) PaymentsOf(ctx context.Context, orderID string) ([]domain.Payment,
 		payments[i] = r.payment()
 	}
 	return payments, nil
+}
+
+// PaymentScope reads the key with which a payment was asked for on an endpoint.
+func (db *DB) PaymentScope(ctx context.Context, paymentID, pattern string) (domain.Scope, error) {
+	var row struct {
+		Key        string
+		ConsumerID int64
+		EndpointID int16
+	}
+	err := db.gorm.WithContext(ctx).Table("payments").Select("key, consumer_id, endpoints.id AS endpoint_id").
+		Joins("JOIN endpoints ON endpoints.pattern = ?", pattern).Where("payments.id = ?", paymentID).Take(&row).Error
+	if err != nil {
+		return domain.Scope{}, notFound(err, "payment_not_found", "There is no such payment.")
+	}
+	id, err := uuid.Parse(row.Key)
+	return domain.Scope{Key: domain.KeyOfID(id, ""), Consumer: row.ConsumerID, Endpoint: row.EndpointID}, err
 }
 
 // InsertPayment queues a payment attempt. An order that has an open or successful one gives taken.

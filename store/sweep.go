@@ -23,6 +23,7 @@ type Swept struct {
 	DeliveriesDeleted int64 // with EventsDeleted and InboxDeleted: what was told and heard long ago
 	EventsDeleted     int64
 	InboxDeleted      int64
+	KeyEventsDeleted  int64 // lines of the keys' journals
 }
 
 // Sweep ends what is over its time: it wipes answers, and later deletes what is left of them. It
@@ -32,7 +33,7 @@ type Swept struct {
 // Its cost is that of what is over, however large the table is. An endpoint without a rule is treated
 // as the longest rule says.
 //
-// Events and what became of them are kept for newsAge.
+// Events and what became of them are kept for newsAge, lines of the keys' journals for keyEventAge.
 //
 // A key that tells its age belongs to three stretches of time. It can be new until it is one TTL old.
 // An hour later no such key can come any more, and the sweep walks past it, once: what is done is
@@ -42,7 +43,7 @@ func (db *DB) Sweep(ctx context.Context, rules []SweepRule) (Swept, error) {
 	if err := s.plan(ctx, rules); err != nil {
 		return Swept{}, fmt.Errorf("sweep: %w", err)
 	}
-	for _, step := range []func(context.Context) error{s.walk, s.stragglers, s.opaque, s.days, s.news} {
+	for _, step := range []func(context.Context) error{s.walk, s.stragglers, s.opaque, s.days, s.news, s.journal} {
 		if err := step(ctx); err != nil {
 			return s.did, fmt.Errorf("sweep: %w", err)
 		}

@@ -90,17 +90,16 @@ func (o *Operation[In, Out]) copied(ctx context.Context, cmd command[In]) (Reply
 	if !ok {
 		return Reply{}, false, nil
 	}
-	reply, err := o.replay(print, answer, cmd)
-	reply.copied = true
+	reply, err := o.replay(print, answer, cmd, fromCopy)
 	return reply, true, err
 }
 
-func (o *Operation[In, Out]) replay(print domain.Fingerprint, answer domain.Answer, cmd command[In]) (Reply, error) {
+func (o *Operation[In, Out]) replay(print domain.Fingerprint, answer domain.Answer, cmd command[In], from string) (Reply, error) {
 	claim := domain.Claim{State: domain.Done, Fingerprint: print, Answer: answer,
 		Resource: answer.Header.Get("Location"), Request: answer.Request, FirstSeen: answer.At}
 	switch domain.Decide(claim, cmd.print, o.registry.cfg.DB.Now(), o.TTL) {
 	case domain.Replay:
-		return Reply{Answer: answer, Replayed: true, Expires: answer.At.Add(o.TTL)}, nil
+		return Reply{Answer: answer, Replayed: true, from: from, Expires: answer.At.Add(o.TTL)}, nil
 	case domain.Mismatch:
 		return Reply{}, o.mismatch(claim, cmd)
 	default:
@@ -122,7 +121,7 @@ func (o *Operation[In, Out]) beside(ctx context.Context, running domain.Claim, c
 	}
 	switch domain.Decide(claim, cmd.print, o.registry.cfg.DB.Now(), o.TTL) {
 	case domain.Replay:
-		return Reply{Answer: claim.Answer, Replayed: true, Expires: claim.Answer.At.Add(o.TTL)}, nil
+		return Reply{Answer: claim.Answer, Replayed: true, from: fromDatabase, Expires: claim.Answer.At.Add(o.TTL)}, nil
 	case domain.Mismatch:
 		return Reply{}, o.mismatch(claim, cmd)
 	case domain.Gone:
@@ -140,7 +139,7 @@ func (o *Operation[In, Out]) settle(ctx context.Context, cmd command[In], claim 
 	for pause := 10 * time.Millisecond; ; pause = min(2*pause, 250*time.Millisecond) {
 		switch domain.Decide(claim, cmd.print, o.registry.cfg.DB.Now(), o.TTL) {
 		case domain.Replay:
-			return Reply{Answer: claim.Answer, Replayed: true, waited: waited, Expires: claim.Answer.At.Add(o.TTL)}, nil
+			return Reply{Answer: claim.Answer, Replayed: true, waited: waited, from: fromDatabase, Expires: claim.Answer.At.Add(o.TTL)}, nil
 		case domain.Mismatch:
 			return Reply{}, o.mismatch(claim, cmd)
 		case domain.Gone:
@@ -157,6 +156,7 @@ func (o *Operation[In, Out]) settle(ctx context.Context, cmd command[In], claim 
 		}
 		if !waited {
 			waited = true
+			o.note(cmd.scope, domain.KeyWaits, cmd.hints.RequestID, "")
 			defer o.registry.metrics.waiting()()
 		}
 		select {

@@ -24,13 +24,13 @@ func (o *Operation[In, Out]) Handle(consumer func(*gin.Context) domain.Consumer)
 		if err == nil {
 			err = o.accepts(key)
 		}
+		scope := domain.Scope{Key: key, Consumer: consumer(c).ID, Endpoint: o.number}
 		if err != nil {
-			o.turnAway(c, consumer(c), key, err)
+			o.turnAway(c, scope, consumer(c), err)
 			return
 		}
 		if err = o.read(c, &in); err != nil {
-			scope := domain.Scope{Key: key, Consumer: consumer(c).ID, Endpoint: o.number}
-			o.turnAway(c, consumer(c), key, o.registry.linked(scope, err))
+			o.turnAway(c, scope, consumer(c), o.registry.linked(scope, err))
 			return
 		}
 		reply, err := o.Do(c.Request.Context(), consumer(c), key, in)
@@ -44,8 +44,8 @@ func (o *Operation[In, Out]) Handle(consumer func(*gin.Context) domain.Consumer)
 }
 
 // turnAway answers a request that never became an attempt: nothing is recorded for its key.
-func (o *Operation[In, Out]) turnAway(c *gin.Context, consumer domain.Consumer, key domain.Key, err error) {
-	o.came(c.Request.Context(), consumer, key, outcome(Reply{}, err))
+func (o *Operation[In, Out]) turnAway(c *gin.Context, s domain.Scope, consumer domain.Consumer, err error) {
+	o.came(c.Request.Context(), s, consumer, Reply{}, err)
 	WriteProblem(c, err)
 }
 

@@ -120,15 +120,17 @@ func (o *Operation[In, Out]) Do(ctx context.Context, consumer domain.Consumer, k
 		reply, err = o.do(ctx, cmd)
 		err = o.registry.linked(cmd.scope, err)
 	}
-	o.came(ctx, consumer, key, outcome(reply, err))
+	o.came(ctx, cmd.scope, consumer, reply, err)
 	return reply, err
 }
 
-// came notes what came of a request, for the metrics and the transport's log.
-func (o *Operation[In, Out]) came(ctx context.Context, consumer domain.Consumer, key domain.Key, outcome string) {
+// came notes what came of a request, for the metrics, the journal and the transport's log.
+func (o *Operation[In, Out]) came(ctx context.Context, s domain.Scope, consumer domain.Consumer, reply Reply, err error) {
+	outcome := outcome(reply, err)
 	o.registry.metrics.count(o.Pattern, outcome)
+	o.note(s, domain.KeyEventKind(outcome), hintsOf(ctx).RequestID, detailOf(reply, err))
 	trace := TraceOf(ctx)
-	trace.Consumer, trace.Key, trace.Outcome = consumer.Name, key.Short(), outcome
+	trace.Consumer, trace.Key, trace.Outcome = consumer.Name, s.Key.Short(), outcome
 }
 
 // accepts refuses a key that this endpoint does not take.
@@ -154,7 +156,7 @@ func (o *Operation[In, Out]) do(ctx context.Context, cmd command[In]) (Reply, er
 		o.log(cmd, "cross_endpoint_reuse").Info("the key was used on another endpoint before")
 	}
 	if known, ok := o.registry.cache.get(cmd.scope); ok {
-		return o.replay(known.fingerprint, known.answer, cmd)
+		return o.replay(known.fingerprint, known.answer, cmd, fromMemory)
 	}
 	mine := newFlight(cmd.print, cmd.hints.RequestID, o.registry.cfg.DB.Now())
 	fl, lead, err := o.registry.flights.join(cmd.scope, mine, o.registry.cfg.MaxWaiters)
@@ -171,6 +173,7 @@ func (o *Operation[In, Out]) do(ctx context.Context, cmd command[In]) (Reply, er
 	}
 	patience := cmd.hints.Patience
 	defaultTo(&patience, o.registry.cfg.Patience)
+	o.note(cmd.scope, domain.KeyWaits, cmd.hints.RequestID, "")
 	defer o.registry.metrics.waiting()()
 	reply, err := fl.wait(ctx, patience)
 	reply.Replayed, reply.waited = true, true
@@ -207,7 +210,7 @@ func (o *Operation[In, Out]) lead(ctx context.Context, fl *flight, cmd command[I
 // is in the copy already.
 func (o *Operation[In, Out]) remember(cmd command[In], reply Reply) {
 	o.registry.cache.put(cmd.scope, cmd.print, reply.Answer)
-	if o.registry.cfg.Answers != nil && !reply.copied {
+	if o.registry.cfg.Answers != nil && reply.from != fromCopy {
 		o.registry.cfg.Answers.Put(cmd.scope, cmd.print, reply.Answer, reply.Expires.Sub(o.registry.cfg.DB.Now()))
 	}
 }

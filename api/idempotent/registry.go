@@ -38,6 +38,8 @@ type Config struct {
 	// before the claim; its error is the request's, unless the key turns out to have an answer.
 	Admit func(ctx context.Context, consumer domain.Consumer, endpoint string) error
 
+	Journal Journal // hears what happens with keys, for people to read; nil for none
+
 	OperationPath string // where problems say that a key's state is shown; "/v1/operations/"
 }
 

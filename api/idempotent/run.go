@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"example.com/eenmaal/domain"
@@ -72,6 +73,7 @@ func resume(ctx context.Context, op Described, r *Registry, key store.NewKey, cl
 	err := tx.Commit(ctx)
 	if err == nil {
 		r.metrics.takeovers.WithLabelValues(op.Pattern).Inc()
+		run.noteTakeOver()
 	}
 	return run, err
 }
@@ -148,7 +150,14 @@ func (r *Run) record(tx *Tx, name string, result any) error {
 	} else {
 		tx.RecordSteps(r.key.Scope, r.attempt, r.registry.cfg.Lease, all)
 	}
-	tx.then = func() { r.attempt, r.steps = max(r.attempt, 1), steps }
+	kind := domain.KeyStepped
+	if r.attempt == 0 {
+		kind = domain.KeyClaimed
+	}
+	tx.then = func() {
+		r.attempt, r.steps = max(r.attempt, 1), steps
+		r.note(kind, name, "")
+	}
 	return nil
 }
 
@@ -165,7 +174,10 @@ func Call[T any](ctx context.Context, run *Run, name string, fn func(ctx context
 	if err := fault.Point(ctx, "before_"+name); err != nil {
 		return result, err
 	}
-	if result, err = fn(ctx, outsideKey(run.key.Scope, name)); err != nil {
+	run.note(domain.KeyCalling, name, "")
+	result, err = fn(ctx, outsideKey(run.key.Scope, name))
+	run.note(domain.KeyCalled, name, wordOf(err))
+	if err != nil {
 		return result, err
 	}
 	return result, fault.Point(ctx, "after_"+name)
@@ -211,7 +223,10 @@ func (r *Run) finish(tx *Tx, answer domain.Answer) {
 			tx.SettleFlag(domain.NeedsAttention, aboutKey(r.key.Scope), "it has ended by itself")
 		}
 	}
-	tx.then = func() { r.finished, r.answer = true, answer }
+	tx.then = func() {
+		r.attempt, r.finished, r.answer = max(r.attempt, 1), true, answer
+		r.note(domain.KeyFinished, "", strconv.Itoa(answer.Status))
+	}
 }
 
 // errRefused ends a run whose refusal has been stored as its answer.
@@ -258,6 +273,7 @@ func (r *Run) giveBack(ctx context.Context, err error) {
 	if r.finished || r.attempt == 0 && !r.unknown {
 		return
 	}
+	r.note(domain.KeyStopped, "", wordOf(err))
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 	defer cancel()
 	if err := r.release(ctx, err); err != nil {

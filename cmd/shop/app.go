@@ -35,6 +35,7 @@ type app struct {
 	log      *slog.Logger
 	db       *store.DB
 	answers  *store.Answers // nil without Redis
+	journal  *store.Journal // nil when it is switched off
 	registry *idempotent.Registry
 	limits   limits
 	jobs     *jobs.Queue
@@ -70,6 +71,7 @@ func newApp(ctx context.Context, cfg Config, log *slog.Logger) (a *app, err erro
 		}
 		registry.Answers = a.answers
 	}
+	a.openJournal(&registry)
 	a.limits = a.newLimits()
 	registry.Admit = a.limits.admit
 	if a.registry, err = idempotent.NewRegistry(registry); err != nil {
@@ -208,6 +210,9 @@ func (a *app) close() {
 	}
 	if a.provider != nil {
 		a.provider.close()
+	}
+	if a.journal != nil {
+		a.journal.Close()
 	}
 	var errs []error
 	if a.answers != nil {

@@ -56,6 +56,8 @@ type Config struct {
 	RateLimitContact int `env:"RATE_LIMIT_CONTACT" envDefault:"300" desc:"new contact messages a minute from one address; 0: no limit"`
 	MaxLiveKeys      int `env:"MAX_LIVE_KEYS" envDefault:"100000" desc:"kept answers of one API consumer; past it new keys are refused until some expire; 0: no limit"`
 
+	KeyJournal bool `env:"KEY_JOURNAL" envDefault:"true" desc:"keep what happens with each key for 7 days, for the order's timeline and the staff; never needed: lines may be lost"`
+
 	DrainDelay      time.Duration `env:"DRAIN_DELAY" envDefault:"0s" desc:"how long to answer not-ready before no longer accepting; give a load balancer 3s"`
 	ShutdownTimeout time.Duration `env:"SHUTDOWN_TIMEOUT" envDefault:"15s" desc:"how long running requests and jobs may take to end"`
 	LogFormat       string        `env:"LOG_FORMAT" envDefault:"text" desc:"text or json"`

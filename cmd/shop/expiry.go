@@ -14,7 +14,7 @@ import (
 // process that sweeps; the lag is read from the database, so that any process tells when nobody does.
 func (a *app) expiry() jobs.Expiry {
 	swept := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "idem_swept_total", Help: "Records whose time was over, by what was done: of keys, of events and of deliveries."}, []string{"kind"})
+		Name: "idem_swept_total", Help: "Records whose time was over, by what was done: of keys, of their journals, of events and of deliveries."}, []string{"kind"})
 	rules := func() []store.SweepRule { return api.SweepRules(a.registry) }
 	a.metrics.MustRegister(swept, databaseGauge("idem_sweep_lag_seconds", "How far the sweep of the key table is behind.",
 		func(ctx context.Context) (float64, error) {
@@ -28,6 +28,7 @@ func (a *app) expiry() jobs.Expiry {
 		swept.WithLabelValues("delivery_deleted").Add(float64(s.DeliveriesDeleted))
 		swept.WithLabelValues("event_deleted").Add(float64(s.EventsDeleted))
 		swept.WithLabelValues("inbox_deleted").Add(float64(s.InboxDeleted))
+		swept.WithLabelValues("key_event_deleted").Add(float64(s.KeyEventsDeleted))
 	}
 	count(store.Swept{}) // so that all of them are there from the start
 	return jobs.Expiry{Rules: rules, Swept: count}

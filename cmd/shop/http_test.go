@@ -164,3 +164,21 @@ func TestNobodyWritesIntoTheLog(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatAPageDidIsFoundByItsRequest: its operation keeps the id that the log line has, whatever id the
+// browser sends.
+func TestWhatAPageDidIsFoundByItsRequest(t *testing.T) {
+	t.Parallel()
+	var book bytes.Buffer
+	a := newTestApp(t, slog.New(slog.NewJSONHandler(&book, nil)))
+	form := newKey()
+	w := send(a.handler(), "POST", "/contact/"+form, url.Values{"key": {form}, "email": {"sanne@example.nl"}, "message": {"Hello"}}.Encode(),
+		"Content-Type", "application/x-www-form-urlencoded", "X-Request-Id", "made-up")
+	kept := readAll(t, a, "SELECT request_id FROM idempotency_keys")
+	if w.Code != 303 || len(kept) != 1 || kept[0][0] != w.Header().Get("X-Request-Id") {
+		t.Errorf("%d, kept %v, want %s", w.Code, kept, w.Header().Get("X-Request-Id"))
+	}
+	if line := book.String(); !strings.Contains(line, `"key":"`+form[:13]+`","outcome":"executed"`) {
+		t.Errorf("the line of the request does not tell what came of it: %s", line)
+	}
+}
