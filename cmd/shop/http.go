@@ -27,7 +27,9 @@ func newServer(h http.Handler) *http.Server {
 }
 
 // handler is everything this process answers.
-func (a *app) handler() http.Handler { return sameOriginForms(straight(a.routes())) }
+func (a *app) handler() http.Handler {
+	return secureHeaders(strings.HasPrefix(a.cfg.BaseURL, "https://"), sameOriginForms(straight(a.routes())))
+}
 
 func (a *app) routes() *gin.Engine {
 	gin.SetMode(gin.ReleaseMode)
@@ -36,7 +38,7 @@ func (a *app) routes() *gin.Engine {
 	if err := engine.SetTrustedProxies(a.cfg.TrustedProxies); err != nil {
 		a.log.Error("trusted proxies", "error", err) // checked by the configuration
 	}
-	engine.Use(a.observe, secureHeaders(strings.HasPrefix(a.cfg.BaseURL, "https://")), gin.CustomRecoveryWithWriter(nil, a.recover), closeAfterChunks, a.limitPages)
+	engine.Use(a.observe, gin.CustomRecoveryWithWriter(nil, a.recover), closeAfterChunks, a.limitPages)
 	engine.GET("/healthz", func(c *gin.Context) { c.String(http.StatusOK, "alive\n") })
 	engine.GET("/readyz", a.readiness)
 	engine.GET("/metrics", gin.WrapH(promhttp.HandlerFor(a.metrics, promhttp.HandlerOpts{})))
@@ -122,18 +124,19 @@ func (a *app) observe(c *gin.Context) {
 // having clicked twice.
 const webPatience = 15 * time.Second
 
-// secureHeaders are for everything, replays included: what the API sends is data, to be shown and run
-// by nobody. The pages have a policy of their own.
-func secureHeaders(https bool) gin.HandlerFunc {
-	return func(c *gin.Context) {
-		h := c.Writer.Header()
-		h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+// secureHeaders are for everything, replays and refusals included: what the API sends is data, to be shown
+// and run by nobody. The pages have a policy of their own.
+func secureHeaders(https bool, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Referrer-Policy", "same-origin")
 		if https {
 			h.Set("Strict-Transport-Security", "max-age=31536000; includeSubDomains")
 		}
-	}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // recover answers after a panic outside an operation.
