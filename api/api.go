@@ -52,6 +52,7 @@ type TTLs struct{ Contact, Orders, Payments time.Duration }
 type Limits struct {
 	Strangers *limit.Rate // by address: look-ups of a bearer key
 	Requests  *limit.Rate // by consumer: requests of any kind, replays and reads included
+	Forgeries *limit.Rate // by address: events whose signature is wrong
 }
 
 // API holds the operations.
