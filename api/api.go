@@ -42,6 +42,7 @@ type Config struct {
 	RetryWindow   time.Duration    // for how long an event is sent again to who does not take it; 24 h when zero
 	DeliveryPause time.Duration    // after the first try; 5 s when zero
 	AskAfter      time.Duration    // how long the provider's news of a pending payment is waited for; 30 s when zero
+	OrderExpiry   time.Duration    // how long an order waits for its payment; 72 h when zero
 }
 
 // TTLs say how long after completion an answer is replayed.
@@ -51,6 +52,7 @@ type TTLs struct{ Contact, Orders, Payments time.Duration }
 type Limits struct {
 	Strangers *limit.Rate // by address: look-ups of a bearer key
 	Requests  *limit.Rate // by consumer: requests of any kind, replays and reads included
+	Forgeries *limit.Rate // by address: events whose signature is wrong
 }
 
 // API holds the operations.
@@ -83,6 +85,7 @@ type API struct {
 	retryWindow   time.Duration
 	deliveryPause time.Duration
 	askAfter      time.Duration
+	orderExpiry   time.Duration
 }
 
 // New registers the operations and the jobs that go with them.
@@ -96,7 +99,7 @@ func New(ctx context.Context, cfg Config) (*API, error) {
 	a := &API{db: cfg.DB, registry: cfg.Registry, provider: guard(cfg.Provider, cfg.Log), events: cfg.Events, jobs: cfg.Jobs, baseURL: cfg.BaseURL, limits: cfg.Limits, log: cfg.Log,
 		metrics: newMetrics(cfg.Metrics, cfg.Events, cfg.DB), outbound: cfg.Outbound,
 		retryWindow: cmp.Or(cfg.RetryWindow, 24*time.Hour), deliveryPause: cmp.Or(cfg.DeliveryPause, 5*time.Second),
-		askAfter: cmp.Or(cfg.AskAfter, 30*time.Second)}
+		askAfter: cmp.Or(cfg.AskAfter, 30*time.Second), orderExpiry: cmp.Or(cfg.OrderExpiry, 72*time.Hour)}
 	if a.outbound == nil {
 		a.outbound = outbound.New(outbound.Config{})
 	}
@@ -108,6 +111,7 @@ func New(ctx context.Context, cfg Config) (*API, error) {
 	a.jobs.Handle(jobs.Reconcile, jobs.Handler{Work: a.reconcileJob, Timeout: reconcileTimeout})
 	a.metrics.measure(cfg.Metrics, a.provider)
 	a.jobs.Every(completeEvery, a.completing())
+	a.jobs.Every(endUnpaidEvery, a.endingUnpaid())
 	return a, a.register(ctx, cfg.Registry, cfg.TTL)
 }
 

@@ -1,6 +1,8 @@
 package api_test
 
 import (
+	"context"
+	"strings"
 	"testing"
 
 	"example.com/eenmaal/store/storetest"
@@ -106,4 +108,133 @@ func TestALateRetryOfACancellationIsNotRefusedAsASecondOne(t *testing.T) {
 		refusal(t, "the cancellation", s.do(cancel), 410, "idempotency_key_expired")
 		refusal(t, "a new payment", s.do(pay), 422, "order_not_payable")
 	})
+}
+
+// TestCancellingAPartlyCapturedOrderGivesBackAllOfIt: what was captured is refunded, the rest of the
+// reservation is voided, and nothing more can be captured. It is so too when what was captured had been
+// refunded before.
+func TestCancellingAPartlyCapturedOrderGivesBackAllOfIt(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, d storetest.Database) {
+		s := newShop(t, d)
+		s.work()
+		for _, refunded := range []bool{false, true} {
+			payment, number := s.newPayment("manual")
+			wantStatus(t, "a part", s.change(payment, "captures", `{"amount":1000}`), 201)
+			if refunded {
+				wantStatus(t, "refund", s.change(payment, "refunds", ""), 202)
+				s.until("it is refunded", func() bool { return s.charges(number)[0].Refunded.Amount == 1000 })
+			}
+			wantStatus(t, "cancellation", s.cancel(s.orderOf(payment)), 201)
+			refusal(t, "a capture after it", s.change(payment, "captures", `{"amount":1}`), 422, "order_not_capturable")
+			s.until("all of it is back", func() bool {
+				return s.count("SELECT count(*) FROM modifications WHERE payment_id = ? AND status = 'succeeded'", payment) == 3
+			})
+			s.nothingIsKept(number)
+			if voided := s.rawCharge(number)["voided"]; voided != float64(3195) {
+				t.Errorf("refunded before %v: %v were voided, want 3195", refunded, voided)
+			}
+		}
+	})
+}
+
+// nothingIsKept checks that the provider has given back what was captured, and will capture no more.
+func (s *shop) nothingIsKept(number string) {
+	s.t.Helper()
+	c := s.rawCharge(number)
+	if c["captured"] != c["refunded"] || c["captured"].(float64)+c["voided"].(float64) != c["amount"] {
+		s.t.Errorf("the provider has %v", c)
+	}
+}
+
+// TestCancellingAndCapturingAtOnceKeepsNothing lets them meet in every way they like: captures are made
+// before the cancellation or refused, and at the end the provider neither has nor reserves anything.
+func TestCancellingAndCapturingAtOnceKeepsNothing(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, d storetest.Database) {
+		s := newShop(t, d)
+		s.work()
+		for range 6 {
+			payment, number := s.newPayment("manual")
+			cancel := call{path: "/v1/orders/" + s.orderOf(payment) + "/cancellations", key: newKey()}
+			calls := []call{cancel}
+			for range 3 {
+				calls = append(calls, call{path: "/v1/payments/" + payment + "/captures", key: newKey(), body: `{"amount":1000}`})
+			}
+			answers := together(t, len(calls), func(i int) (answer, error) { return s.untilFinal(calls[i]), nil })
+			wantStatus(t, "cancellation", answers[0], 201)
+			for _, a := range answers[1:] {
+				if a.Status != 201 {
+					refusal(t, "capture", a, 422, "order_not_capturable")
+				}
+			}
+			s.until("no change is under way", func() bool {
+				return s.count("SELECT count(*) FROM modifications WHERE status = 'pending'") == 0
+			})
+			s.nothingIsKept(number)
+		}
+	})
+}
+
+// TestACancellationWaitsForACaptureThatIsUnderWay: what it will take cannot be known before.
+func TestACancellationWaitsForACaptureThatIsUnderWay(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, d storetest.Database) {
+		var f faults
+		s := newShop(t, d, withPlan(f.plan))
+		s.work()
+		payment, number := s.newPayment("manual")
+		reached, release := f.hold(t, "before_capture")
+		capturing := s.inBackground(call{path: "/v1/payments/" + payment + "/captures", key: newKey(), body: `{"amount":1000}`})
+		await(t, "the capture", reached)
+		cancel := call{path: "/v1/orders/" + s.orderOf(payment) + "/cancellations", key: newKey()}
+		refusal(t, "cancellation", s.do(cancel), 409, "payment_in_progress")
+		release()
+		wantStatus(t, "capture", <-capturing, 201)
+		wantStatus(t, "cancellation", s.untilFinal(cancel), 201)
+		s.until("no change is under way", func() bool {
+			return s.count("SELECT count(*) FROM modifications WHERE status = 'pending'") == 0
+		})
+		s.nothingIsKept(number)
+	})
+}
+
+// TestMoneyReservedForACancelledOrderIsReleased: the customer approved at the bank while the order was
+// being cancelled. Whichever commits first, the other decides anew.
+func TestMoneyReservedForACancelledOrderIsReleased(t *testing.T) {
+	t.Parallel()
+	for _, first := range []string{"the event", "the cancellation"} {
+		t.Run(first, func(t *testing.T) {
+			t.Parallel()
+			storetest.Each(t, func(t *testing.T, d storetest.Database) {
+				var requests, work faults
+				s := newShop(t, d, withPlan(requests.plan))
+				s.work(work.plan)
+				order, number := s.newOrder()
+				wantStatus(t, "payment", s.do(call{path: "/v1/payments", key: newKey(),
+					body: strings.Replace(payBody(order, "tok_3ds"), "{", `{"capture":"manual",`, 1)}), 202)
+				s.approveAtProvider(s.rawCharge(number))
+				approval := s.news("charge.authorized", number, nil)
+				if first == "the event" {
+					requests.once("before_commit", func(context.Context, string) error { // the cancellation has decided
+						s.deliver(approval)
+						s.settled(approval)
+						return nil
+					})
+					wantStatus(t, "cancellation", s.cancel(order), 201)
+				} else {
+					work.once("before_apply_event", func(context.Context, string) error {
+						work.once("before_commit", func(context.Context, string) error { // the event's job has decided
+							wantStatus(t, "cancellation", s.cancel(order), 201)
+							return nil
+						})
+						return nil
+					})
+					s.deliver(approval)
+				}
+				s.until("the reservation is released", func() bool { return s.rawCharge(number)["status"] == "voided" })
+				s.nothingIsKept(number)
+			})
+		})
+	}
 }

@@ -33,6 +33,9 @@ func (a *API) hear(ctx context.Context, tx *store.Tx, pay domain.Payment, charge
 	if unwanted {
 		next.Status = domain.PaymentDuplicate
 	}
+	if next.Status == domain.PaymentAuthorized && pay.Status == domain.PaymentPending {
+		tx.KeepOrder(order) // which may be cancelled meanwhile: it does not wait for a bank
+	}
 	tx.UpdatePayment(next)
 	next.Revision++
 	if pay.Status == domain.PaymentUnknown {
@@ -52,8 +55,15 @@ func (a *API) hear(ctx context.Context, tx *store.Tx, pay domain.Payment, charge
 		a.mail(tx, a.confirmation(order, tx.Now()))
 		order.Status = domain.OrderPaid
 		a.emit(tx, order.Consumer, "order.paid", order.ID, newOrder(order))
+	case order.Status == domain.OrderCancelled && takesMore(pay, next):
+		_, err = a.undoPayment(ctx, tx, next)
 	}
 	return next, err
+}
+
+// takesMore reports whether money was reserved or captured that was not before.
+func takesMore(before, now domain.Payment) bool {
+	return now.Captured.Amount > before.Captured.Amount || now.Status == domain.PaymentAuthorized && before.Status != domain.PaymentAuthorized
 }
 
 // hearOf lets our books hear a charge for which nobody waits, and reports whether they agree with it

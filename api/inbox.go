@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -12,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"example.com/eenmaal/api/idempotent"
+	"example.com/eenmaal/api/limit"
 	"example.com/eenmaal/domain"
 	"example.com/eenmaal/domain/fault"
 	"example.com/eenmaal/store"
@@ -57,7 +59,7 @@ func (a *API) keepEvent(c *gin.Context, provider string, reader domain.EventRead
 		sum := sha256.Sum256(body)
 		kept.EventID, kept.State, kept.Note, kept.OccurredAt = "sha256:"+hex.EncodeToString(sum[:]), domain.EventPoison, "unreadable", kept.ReceivedAt
 	case err != nil:
-		return "rejected", err
+		return "rejected", a.forged(c, err)
 	default:
 		text, err := json.Marshal(event)
 		if err != nil {
@@ -73,6 +75,13 @@ func (a *API) keepEvent(c *gin.Context, provider string, reader domain.EventRead
 	default:
 		return string(kept.State), nil
 	}
+}
+
+// forged charges an address for an event whose signature is wrong, and refuses to say more when it sends
+// many. Only then is the limit asked at all: the provider may be behind the same proxy as a forger, and its
+// events always pass.
+func (a *API) forged(c *gin.Context, wrong error) error {
+	return cmp.Or(a.limits.Forgeries.Take(c.Request.Context(), limit.Address(c.ClientIP())), wrong)
 }
 
 // insertEvent keeps an event and, unless it is unreadable, the job that applies it.

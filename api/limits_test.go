@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -169,6 +170,31 @@ func TestAnAddressThatGuessesKeysIsStopped(t *testing.T) {
 		t.Errorf("got %v", statuses)
 	}
 	wantStatus(t, "a right guess", s.do(call{method: "GET", path: "/v1/orders/" + newKey(), consumer: "demo-beta"}), 429)
+}
+
+// TestAFloodOfForgedEventsIsStopped covers S36: the address pays for each, and the provider behind the same
+// address is not held up by it.
+func TestAFloodOfForgedEventsIsStopped(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, storetest.SQLite(t), withLimits(api.Limits{Forgeries: limit.NewRate(limit.Options{PerMinute: 10, Now: (&storetest.Clock{}).Now})}))
+	s.work()
+	order, number, _ := s.atBank()
+	forgery := s.news("charge.succeeded", number, approved(3))
+	forgery.secret = "whsec_" + base64.StdEncoding.EncodeToString([]byte("a secret of somebody who guesses"))
+	statuses := map[int]int{}
+	for i := range 40 {
+		statuses[s.deliver(forgery).Status]++
+		if i%10 == 0 {
+			wantStatus(t, "an event of the provider", s.deliver(s.news("charge.pending", number, nil)), 200)
+		}
+	}
+	if statuses[401] < 10 || statuses[401] > 12 || statuses[401]+statuses[429] != 40 {
+		t.Errorf("got %v", statuses)
+	}
+	refusal(t, "one more", s.deliver(forgery), 429, "rate_limited")
+	s.approveAtProvider(s.rawCharge(number))
+	wantStatus(t, "the provider's own word", s.deliver(s.news("charge.succeeded", number, nil)), 200)
+	s.until("the order is paid", func() bool { return s.orderStatus(order) == "paid" })
 }
 
 // TestAFloodOfKeysFillsNoTable covers S6: 20,000 keys of one consumer, and no more rows than the bound.

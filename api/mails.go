@@ -76,7 +76,7 @@ func linesOf(o domain.Order) string {
 	var b strings.Builder
 	w := orderWords[o.Language]
 	for _, l := range o.Lines {
-		fmt.Fprintf(&b, "%d x %s  %s\n", l.Quantity, l.Name, cents(l.Total(), w.point))
+		fmt.Fprintf(&b, "%d x %s  %s\n", l.Quantity, domain.ArticleName(o.Language, l.SKU, l.Name), cents(l.Total(), w.point))
 	}
 	fmt.Fprintf(&b, "%s  %s\n%s  %s", w.delivery, cents(o.Shipping, w.point), w.total, cents(o.Total, w.point))
 	return b.String()

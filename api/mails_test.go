@@ -14,7 +14,7 @@ func TestTheConfirmationAddsUp(t *testing.T) {
 		s := newShop(t, d)
 		for language, want := range map[string][]string{
 			"en": {"is paid", "2 x Early Mug  EUR 37.00", "Delivery  EUR 4.95", "Total including VAT  EUR 41.95", "http://127.0.0.1/orders/EM-"},
-			"nl": {"is betaald", "2 x Early Mug  EUR 37,00", "Bezorging  EUR 4,95", "Totaal inclusief btw  EUR 41,95", "http://127.0.0.1/nl/orders/EM-"},
+			"nl": {"is betaald", "2 x Mok Vroeg  EUR 37,00", "Bezorging  EUR 4,95", "Totaal inclusief btw  EUR 41,95", "http://127.0.0.1/nl/orders/EM-"},
 		} {
 			placed := s.order(newKey(), strings.Replace(mugOrder, "{", `{"language":"`+language+`",`, 1))
 			if paid := s.pay(newKey(), placed.field(t, "id"), "tok_ok"); paid.Status != 201 {

@@ -12,6 +12,7 @@ type metrics struct {
 	events      *prometheus.CounterVec
 	deliveries  *prometheus.CounterVec
 	deliveryLag prometheus.Histogram
+	unpaid      prometheus.Counter
 }
 
 func newMetrics(registerer prometheus.Registerer, providers map[string]domain.EventReader, db *store.DB) metrics {
@@ -23,9 +24,11 @@ func newMetrics(registerer prometheus.Registerer, providers map[string]domain.Ev
 		deliveryLag: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "webhook_delivery_lag_seconds", Help: "Time from an event to its delivery.",
 			Buckets: []float64{.1, .5, 1, 5, 15, 60, 300, 1800, 7200, 21600, 86400}}),
+		unpaid: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "orders_expired_total", Help: "Orders that were cancelled because nobody paid them in time."}),
 	}
 	if registerer != nil {
-		registerer.MustRegister(m.events, m.deliveries, m.deliveryLag, newBooksMetric(db))
+		registerer.MustRegister(m.events, m.deliveries, m.deliveryLag, m.unpaid, newBooksMetric(db))
 	}
 	m.start(providers)
 	return m

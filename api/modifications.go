@@ -53,6 +53,22 @@ func (a *API) newChange(ctx context.Context, kind domain.ModificationKind, pay d
 	return m, err
 }
 
+// changeByClient decides on a capture or a void. Nothing more is captured for an order that has ended: its
+// rest is on its way back. That the order has not ended since is secured by the payment's revision, which
+// that raises.
+func (a *API) changeByClient(ctx context.Context, kind domain.ModificationKind, pay domain.Payment, amount Amount) (domain.Modification, error) {
+	order, err := a.db.Order(ctx, pay.OrderID)
+	if err != nil {
+		return domain.Modification{}, err
+	}
+	if kind == domain.Capture && order.Status == domain.OrderCancelled {
+		refusal := domain.Errorf(domain.Refused, "order_not_capturable", "The order is cancelled: nothing more is captured for it.")
+		refusal.Resource = newOrder(order).Path()
+		return domain.Modification{}, refusal
+	}
+	return a.newChange(ctx, kind, pay, amount)
+}
+
 // changeLater queues a change that the shop itself wants, of all that is left, and the job that does
 // it. pay is the payment as it will be when the writes queued before this one are done.
 func (a *API) changeLater(ctx context.Context, tx *store.Tx, kind domain.ModificationKind, pay domain.Payment, reason string) (domain.Modification, error) {
@@ -79,7 +95,7 @@ func (a *API) changeNow(ctx context.Context, run *idempotent.Run, kind domain.Mo
 		if err != nil {
 			return domain.Modification{}, err
 		}
-		m, err := a.newChange(ctx, kind, pay, amount)
+		m, err := a.changeByClient(ctx, kind, pay, amount)
 		if err != nil {
 			return m, a.unlessSpent(ctx, "modifications", tx.Scope, err)
 		}

@@ -47,7 +47,8 @@ func inLockOrder(lines []domain.Line) []int {
 }
 
 func newOrder(o domain.Order) Order {
-	out := Order{ID: o.ID, Number: o.Number, Status: o.Status, Shipping: o.Shipping, Total: o.Total, CreatedAt: o.CreatedAt}
+	out := Order{ID: o.ID, Number: o.Number, Status: o.Status, Shipping: o.Shipping, Total: o.Total, CreatedAt: o.CreatedAt,
+		CancelledFor: o.CancelledFor}
 	for _, l := range o.Lines {
 		out.Items = append(out.Items, OrderLine(l))
 	}

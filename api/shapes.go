@@ -25,6 +25,8 @@ type Order struct {
 	Shipping  domain.Money       `json:"shipping"`
 	Total     domain.Money       `json:"total"`
 	CreatedAt time.Time          `json:"created_at"`
+
+	CancelledFor domain.CancelReason `json:"cancelled_for,omitzero"`
 }
 
 // OrderLine is one article of an Order.

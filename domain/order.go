@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// Product is one article of the catalogue. Names per language belong to the pages; Name here is the
-// neutral English one that the API shows.
+// Product is one article of the catalogue. Name is the English one that the API shows; people are shown
+// ArticleName.
 type Product struct {
 	SKU   string
 	Name  string
@@ -24,6 +24,14 @@ const (
 	OrderAwaitingPayment OrderStatus = "awaiting_payment"
 	OrderPaid            OrderStatus = "paid"
 	OrderCancelled       OrderStatus = "cancelled"
+)
+
+// CancelReason says why an order was cancelled.
+type CancelReason string
+
+const (
+	CancelRequested CancelReason = "requested" // somebody asked for it
+	CancelExpired   CancelReason = "expired"   // nobody paid in time
 )
 
 // Address is where an order goes. Country is an ISO 3166 code of two capitals.
@@ -90,6 +98,14 @@ type Order struct {
 	Shipping  Money
 	Total     Money
 	CreatedAt time.Time
+
+	CancelledFor CancelReason // empty while it is not cancelled
+}
+
+// Cancelled is the order as it is after its end.
+func (o Order) Cancelled(why CancelReason) Order {
+	o.Status, o.CancelledFor = OrderCancelled, why
+	return o
 }
 
 // Limits of one order.

@@ -146,7 +146,8 @@ func (p Payment) Modify(kind ModificationKind, amount int64, others []Modificati
 	switch {
 	case kind == Refund && (p.Status == PaymentPaid || p.Status == PaymentDuplicate):
 		whole, taken = p.Captured.Amount, p.Refunded.Amount
-	case kind != Refund && (p.Status == PaymentAuthorized || p.Status == PaymentPaid && p.Manual):
+	case kind != Refund && (p.Status == PaymentAuthorized || p.Status == PaymentPaid && p.Manual),
+		kind == Void && p.Status == PaymentRefunded && p.Manual: // what was captured; the rest is still reserved
 		whole, taken = p.Amount.Amount, p.Captured.Amount
 	default:
 		return Modification{}, Errorf(Refused, "payment_not_"+kind.able(), "The payment is %s: there is nothing to %s.", p.Status, kind)

@@ -84,6 +84,18 @@ func TestWhatIsPendingIsNotCountedTwice(t *testing.T) {
 	}
 }
 
+// TestTheRestOfAReservationCanBeVoidedWhateverBecameOfWhatWasCaptured, and not captured after a refund.
+func TestTheRestOfAReservationCanBeVoidedWhateverBecameOfWhatWasCaptured(t *testing.T) {
+	t.Parallel()
+	p := domain.Payment{Status: domain.PaymentRefunded, Manual: true, Amount: domain.EUR(4195), Captured: domain.EUR(1000), Refunded: domain.EUR(1000)}
+	if m, err := p.Modify(domain.Void, 0, nil); err != nil || m.Amount != domain.EUR(3195) {
+		t.Errorf("got %+v %v, want a void of 3195", m, err)
+	}
+	if _, err := p.Modify(domain.Capture, 0, nil); domain.KindOf(err) != domain.Refused {
+		t.Errorf("a capture: got %v", err)
+	}
+}
+
 func TestAChangeNeedsAPaymentThatCanBear(t *testing.T) {
 	t.Parallel()
 	for _, status := range everyStatus {

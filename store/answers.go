@@ -60,8 +60,9 @@ const (
 // database has this instance. It does not wait for an answer. A read_timeout in the URL replaces the
 // usual wait for one.
 //
-// The client never repeats a command by itself, but for one that a cluster answers with the way to
-// another node, and honours deadlines while it waits for a reply.
+// The client of one server never repeats a command by itself. That of a cluster repeats one once: where a
+// node has told the way to another, or after an error of the network. Both honour deadlines while they
+// wait for a reply.
 func OpenAnswers(url, instance string, log *slog.Logger) (*Answers, error) {
 	options, err := redisOptions(url)
 	if err != nil {

@@ -118,10 +118,22 @@ func IsDown(err error) bool {
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return strings.HasPrefix(pg.Code, "57P") || strings.HasPrefix(pg.Code, "08") || strings.HasPrefix(pg.Code, "53") || pg.Code == "57014"
 	}
+	if lite, ok := errors.AsType[*sqlite.Error](err); ok {
+		switch lite.Code() & 0xff {
+		case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN:
+			return true
+		}
+		return false
+	}
 	if _, refused := errors.AsType[*pgconn.ConnectError](err); refused {
 		return true
 	}
-	return isBroken(err)
+	return isBroken(err) || isClosed(err)
+}
+
+// isClosed reports what a request sees that outlives the shutdown. The library does not export this error.
+func isClosed(err error) bool {
+	return err != nil && strings.Contains(err.Error(), "sql: database is closed")
 }
 
 // isBroken reports a connection that broke in use: what its first user sees of a server that went

@@ -43,3 +43,8 @@ func UnfinishedStatements(db *DB) []SweepStatement {
 	}
 	return list
 }
+
+// UnpaidStatement looks for orders that were not paid in time.
+func UnpaidStatement(db *DB, before any) SweepStatement {
+	return SweepStatement{db.dialect.placeholders(unpaidOrders), []any{before, 50}}
+}

@@ -175,6 +175,7 @@ type dialect struct {
 	postgres bool
 	micros   string // SQL for the database's clock in microseconds
 	location string // SQL for the Location in a key row's header
+	share    string // SQL that keeps a row that was read from being changed; SQLite has one writer
 }
 
 var (
@@ -182,6 +183,7 @@ var (
 		postgres: true,
 		micros:   "(extract(epoch from clock_timestamp()) * 1000000)::bigint",
 		location: `split_part(split_part(chr(10) || header, chr(10) || 'Location: ', 2), chr(10), 1)`,
+		share:    " FOR SHARE",
 	}
 	sqliteDialect = dialect{
 		micros: "CAST(unixepoch('subsec') * 1000000 AS INTEGER)",

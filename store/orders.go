@@ -26,6 +26,8 @@ type orderRow struct {
 	Total      int64
 	Currency   string
 	CreatedAt  time.Time
+
+	CancelledFor string
 }
 
 type lineRow struct {
@@ -40,7 +42,7 @@ func (r orderRow) order(lines []lineRow) domain.Order {
 	o := domain.Order{
 		ID: r.ID, Consumer: r.ConsumerID, Number: r.Number, Token: r.Token, Status: domain.OrderStatus(r.Status), Email: r.Email, Name: r.Name,
 		Address:  domain.Address{Line1: r.Line1, PostalCode: r.PostalCode, City: r.City, Country: r.Country},
-		Language: r.Language, CreatedAt: r.CreatedAt.UTC(),
+		Language: r.Language, CreatedAt: r.CreatedAt.UTC(), CancelledFor: domain.CancelReason(r.CancelledFor),
 		Shipping: domain.Money{Amount: r.Shipping, Currency: r.Currency},
 		Total:    domain.Money{Amount: r.Total, Currency: r.Currency},
 	}
@@ -134,15 +136,39 @@ func (tx *Tx) ChangeAddress(id string, o domain.Order, s domain.Scope) {
 		o.Address.Line1, o.Address.PostalCode, o.Address.City, o.Address.Country, o.ID, string(o.Status)).orMissing(ErrStale)
 }
 
-// CancelOrder queues the end of an order and puts its articles back. ErrStale says that its status is
-// no longer the one in o.
-func (tx *Tx) CancelOrder(id string, o domain.Order, s domain.Scope) {
+// CancelOrder queues the end of an order and puts its articles back. ErrStale says that its status is no
+// longer the one in o, or that its payments are not the ones by which that was decided.
+//
+// InsertPayment locks the order that it is for. So the second write, which begins when the first has its
+// lock, sees every payment there is, and none can be added after it.
+func (tx *Tx) CancelOrder(o domain.Order, why domain.CancelReason, payments []domain.Payment) {
 	tx.queue(`UPDATE orders SET status = 'cancelled' WHERE id = ? AND status = ?`, o.ID, string(o.Status)).orMissing(ErrStale)
-	tx.queue(`INSERT INTO cancellations (id, order_id, consumer_id, key, created_at) VALUES (?, ?, ?, ?, ?)`,
-		id, o.ID, s.Consumer, keyID(s), tx.Now()).or("cancellations_order_id_key", ErrStale)
+	tx.queue(`UPDATE orders SET cancelled_for = ? WHERE id = ?
+		AND (SELECT CAST(count(*) + coalesce(sum(revision), 0) AS bigint) FROM payments WHERE order_id = ?) = ?`,
+		string(why), o.ID, o.ID, changesOf(payments)).orMissing(ErrStale)
 	lines := slices.Clone(o.Lines)
 	slices.SortFunc(lines, func(a, b domain.Line) int { return strings.Compare(a.SKU, b.SKU) }) // one order of locks
 	for _, l := range lines {
 		tx.queue(`UPDATE products SET stock = stock + ? WHERE sku = ?`, l.Quantity, l.SKU)
 	}
+}
+
+// changesOf counts what ever happened to payments: it is another number after anything has.
+func changesOf(payments []domain.Payment) (n int64) {
+	for _, p := range payments {
+		n += 1 + p.Revision
+	}
+	return n
+}
+
+// InsertCancellation queues that a client had an order cancelled, under id.
+func (tx *Tx) InsertCancellation(id string, o domain.Order, s domain.Scope) {
+	tx.queue(`INSERT INTO cancellations (id, order_id, consumer_id, key, created_at) VALUES (?, ?, ?, ?, ?)`,
+		id, o.ID, s.Consumer, keyID(s), tx.Now()).or("cancellations_order_id_key", ErrStale)
+}
+
+// KeepOrder queues the check that an order's status is still the one in o, and lets nobody change it
+// before the commit. ErrStale says that it is another one.
+func (tx *Tx) KeepOrder(o domain.Order) {
+	tx.queue(`UPDATE orders SET status = status WHERE id = ? AND status = ?`, o.ID, string(o.Status)).orMissing(ErrStale)
 }

@@ -83,12 +83,15 @@ func (db *DB) PaymentScope(ctx context.Context, paymentID, pattern string) (doma
 	return domain.Scope{Key: domain.KeyOfID(id, ""), Consumer: row.ConsumerID, Endpoint: row.EndpointID}, err
 }
 
-// InsertPayment queues a payment attempt. An order that has an open or successful one gives taken.
+// InsertPayment queues a payment attempt. An order that has an open or successful one gives taken, and one
+// that does not await this amount any more gives ErrStale: the insert looks the amount up in the order,
+// where NULL is refused, and keeps the order as it is until the commit.
 func (tx *Tx) InsertPayment(p domain.Payment, s domain.Scope, taken error) {
 	tx.queue(`INSERT INTO payments (id, order_id, status, method, amount, currency, manual, provider_key, charge_id, consumer_id, key, created_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, '', ?, ?, ?)`,
-		p.ID, p.OrderID, string(p.Status), p.Method.Type, p.Amount.Amount, p.Amount.Currency, p.Manual, p.ProviderKey,
-		s.Consumer, keyID(s), p.CreatedAt).
+		VALUES (?, ?, ?, ?, (SELECT total FROM orders WHERE id = ? AND total = ? AND status = 'awaiting_payment'`+tx.db.dialect.share+`),
+		?, ?, ?, '', ?, ?, ?)`,
+		p.ID, p.OrderID, string(p.Status), p.Method.Type, p.OrderID, p.Amount.Amount, p.Amount.Currency, p.Manual, p.ProviderKey,
+		s.Consumer, keyID(s), p.CreatedAt).or("payments.amount", ErrStale).
 		or("payments_once_per_key", ErrKeySpent).or("payments_by_provider_key", ErrKeySpent).or("payments_one_live_per_order", taken)
 }
 

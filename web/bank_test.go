@@ -291,6 +291,11 @@ func TestWhoLeftTheBankMayPayInAnotherWay(t *testing.T) {
 		t.Error("the page does not tell of the second payment")
 	}
 	b.wantEffects(1, 1, 1)
+	b.changes[0].Status = domain.ModificationFailed
+	b.get("/return/" + b.payment(1))
+	if strings.Contains(b.last.body, "on its way back") || !strings.Contains(b.last.body, "We could not give €41.95 back yet.") {
+		t.Error("the page does not tell that the refund failed")
+	}
 }
 
 func TestFormsMayLeadToTheBankAndNowhereElse(t *testing.T) {

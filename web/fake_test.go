@@ -25,6 +25,7 @@ type fake struct {
 	orders   []domain.Order
 	ordersOf map[int64]string
 	payments []domain.Payment
+	changes  []domain.Modification
 	messages map[int64]domain.Message
 	mails    []domain.Mail
 	records  map[string]record
@@ -209,6 +210,7 @@ func (f *fake) bankSays(n int, status domain.PaymentStatus) {
 		f.settle(&f.orders[at])
 	} else {
 		p.Status = domain.PaymentDuplicate
+		f.changes = append(f.changes, domain.Modification{PaymentID: p.ID, Kind: domain.Refund, Status: domain.ModificationPending, Amount: p.Captured})
 	}
 }
 
@@ -272,6 +274,17 @@ func (f *fake) OrderOf(_ context.Context, consumer int64) (domain.Order, bool, e
 	}
 	o, err := f.orderWhere(func(o domain.Order) bool { return o.ID == id })
 	return o, err == nil, err
+}
+
+func (f *fake) ModificationsOf(_ context.Context, paymentID string) (all []domain.Modification, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, m := range f.changes {
+		if m.PaymentID == paymentID {
+			all = append(all, m)
+		}
+	}
+	return all, f.readFails
 }
 
 func (f *fake) PaymentsOf(_ context.Context, orderID string) (all []domain.Payment, err error) {

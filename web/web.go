@@ -51,6 +51,8 @@ type Reader interface {
 	OrderOf(ctx context.Context, consumer int64) (order domain.Order, ok bool, err error)
 	// PaymentsOf lists an order's payments, oldest first.
 	PaymentsOf(ctx context.Context, orderID string) ([]domain.Payment, error)
+	// ModificationsOf lists a payment's captures, voids and refunds, oldest first.
+	ModificationsOf(ctx context.Context, paymentID string) ([]domain.Modification, error)
 	// MessageOf finds the message that was sent under a flow's consumer.
 	MessageOf(ctx context.Context, consumer int64) (message domain.Message, ok bool, err error)
 	MailsAbout(ctx context.Context, id string) ([]domain.Mail, error)

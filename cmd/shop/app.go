@@ -98,7 +98,7 @@ func newApp(ctx context.Context, cfg Config, log *slog.Logger) (a *app, err erro
 		DB: a.db, Registry: a.registry, Provider: provider, Events: map[string]domain.EventReader{"simulated": events},
 		Jobs: a.jobs, BaseURL: cfg.BaseURL, Log: log, Metrics: a.metrics,
 		Outbound: outbound.New(outbound.Config{Demo: cfg.demo()}), RetryWindow: cfg.RetryWindow,
-		TTL:    api.TTLs{Contact: cfg.TTLContact, Orders: cfg.TTLOrders, Payments: cfg.TTLPayments},
+		TTL: api.TTLs{Contact: cfg.TTLContact, Orders: cfg.TTLOrders, Payments: cfg.TTLPayments}, OrderExpiry: cfg.OrderExpiry,
 		Limits: a.limits.api(),
 	})
 	if err != nil {

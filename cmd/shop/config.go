@@ -42,6 +42,7 @@ type Config struct {
 	TTLContact  time.Duration `env:"TTL_CONTACT" envDefault:"48h" desc:"how long the answer to a contact message can be replayed"`
 	TTLOrders   time.Duration `env:"TTL_ORDERS" envDefault:"72h" desc:"the same for orders"`
 	TTLPayments time.Duration `env:"TTL_PAYMENTS" envDefault:"168h" desc:"the same for everything with money"`
+	OrderExpiry time.Duration `env:"ORDER_EXPIRY" envDefault:"72h" desc:"how long an order waits for its payment; then it is cancelled and its articles can be sold again; not shorter than TTL_ORDERS, for which a checkout is kept"`
 	RetryWindow time.Duration `env:"RETRY_WINDOW" envDefault:"24h" desc:"the longest time a client keeps retrying; a TTL not longer than this is refused"`
 
 	SessionSecret     string `env:"SESSION_SECRET" desc:"signs cookies, at least 32 characters; demo mode has one that everybody knows"`
@@ -52,7 +53,7 @@ type Config struct {
 	TrustedProxies []string `env:"TRUSTED_PROXIES" desc:"networks whose X-Forwarded-For is believed; empty: none"`
 
 	RateLimit        int `env:"RATE_LIMIT" envDefault:"6000" desc:"new runs a minute of one API consumer, all at once or spread; replays and reads twenty times as many; 0: no limit"`
-	RateLimitAddress int `env:"RATE_LIMIT_ADDRESS" envDefault:"1200" desc:"changes on pages and look-ups of API keys a minute from one address; 0: no limit"`
+	RateLimitAddress int `env:"RATE_LIMIT_ADDRESS" envDefault:"1200" desc:"changes on pages and look-ups of API keys a minute from one address, and as many events with a wrong signature; 0: no limit"`
 	RateLimitContact int `env:"RATE_LIMIT_CONTACT" envDefault:"300" desc:"new contact messages a minute from one address; 0: no limit"`
 	MaxLiveKeys      int `env:"MAX_LIVE_KEYS" envDefault:"100000" desc:"kept answers of one API consumer; past it new keys are refused until some expire; 0: no limit"`
 
@@ -165,6 +166,7 @@ func (c *Config) problems(unparsed bool) []string {
 		for name, ttl := range map[string]time.Duration{"TTL_CONTACT": c.TTLContact, "TTL_ORDERS": c.TTLOrders, "TTL_PAYMENTS": c.TTLPayments} {
 			problem(ttl <= c.RetryWindow, "%s (%s) must be longer than RETRY_WINDOW (%s): a retry that comes after the answer is forgotten could not be told from a new request", name, ttl, c.RetryWindow)
 		}
+		problem(c.OrderExpiry < c.TTLOrders, "ORDER_EXPIRY (%s) must not be shorter than TTL_ORDERS (%s): a checkout that is still open could not be paid any more", c.OrderExpiry, c.TTLOrders)
 		problem(c.TTLPayments > 7*24*time.Hour || c.TTLOrders > 7*24*time.Hour || c.TTLContact > 7*24*time.Hour, "a TTL must be at most 168h: the key table has room for a week of days")
 		for name, n := range map[string]int{"RATE_LIMIT": c.RateLimit, "RATE_LIMIT_ADDRESS": c.RateLimitAddress, "RATE_LIMIT_CONTACT": c.RateLimitContact, "MAX_LIVE_KEYS": c.MaxLiveKeys} {
 			problem(n < 0, "%s must be 0 (no limit) or more", name)

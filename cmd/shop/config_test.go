@@ -35,6 +35,7 @@ func TestConfigRefusesATTLNotLongerThanTheRetryWindow(t *testing.T) {
 		"TTL_CONTACT":  {"TTL_CONTACT": "24h"},
 		"TTL_ORDERS":   {"TTL_ORDERS": "1h"},
 		"TTL_PAYMENTS": {"RETRY_WINDOW": "168h", "TTL_ORDERS": "168h"},
+		"ORDER_EXPIRY": {"TTL_ORDERS": "96h"},
 	} {
 		if _, err := LoadConfig(environment); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%v: got %v", environment, err)

@@ -14,7 +14,7 @@ import (
 func TestTheContractIsThatOfTheRunningShop(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"demo", "production"} {
-		cfg, err := LoadConfig(map[string]string{"DATA_DIR": t.TempDir(), "TTL_ORDERS": "96h30m"})
+		cfg, err := LoadConfig(map[string]string{"DATA_DIR": t.TempDir(), "TTL_ORDERS": "96h30m", "ORDER_EXPIRY": "100h"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -35,7 +35,8 @@ import (
 //	before_commit ... after_commit      around every transaction, those of the jobs included
 //	before_write                        an operation's answer, before its first byte
 //	after_webhook                       an event of the provider is kept and not yet acknowledged
-//	before_<kind> ... after_<kind>      a job: send_mail, modify_charge, apply_event, publish_event, deliver_event
+//	before_<kind> ... after_<kind>      a job: send_mail, modify_charge, apply_event, publish_event, deliver_event,
+//	                                    ask_provider, reconcile
 //	after_mail, after_delivery          within those: it was sent, and that is not yet noted
 //
 // LEASE shortens the lease of an attempt, so that a test need not wait half a minute for it to end.

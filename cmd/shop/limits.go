@@ -20,6 +20,7 @@ type limits struct {
 	requests  *limit.Rate // all requests of a consumer
 	strangers *limit.Rate // of an address: changes on pages, and look-ups of API keys
 	contact   *limit.Rate // of an address: new messages on the contact page
+	forgeries *limit.Rate // of an address: events with a wrong signature
 }
 
 // requestsPerRun is how many replays and reads a consumer gets for each new run that he may make.
@@ -42,10 +43,13 @@ func (a *app) newLimits() limits {
 		requests:  rate("requests", a.cfg.RateLimit*requestsPerRun, nil), // too many to ask Redis for each
 		strangers: rate("strangers", a.cfg.RateLimitAddress, shared),
 		contact:   rate("contact", a.cfg.RateLimitContact, shared),
+		forgeries: rate("forgeries", a.cfg.RateLimitAddress, nil), // checking a signature is all they cost
 	}
 }
 
-func (l limits) api() api.Limits { return api.Limits{Strangers: l.strangers, Requests: l.requests} }
+func (l limits) api() api.Limits {
+	return api.Limits{Strangers: l.strangers, Requests: l.requests, Forgeries: l.forgeries}
+}
 
 // admit is asked by the engine before a new run. A page's flow has a consumer of its own, so there it
 // is the visitor's address that counts.

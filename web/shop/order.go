@@ -52,8 +52,11 @@ func (s *Shop) order(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
+	back, err := s.refunds(ctx, order, payments)
+	if err != nil {
+		return err
+	}
 	p := s.Site.Page(c, "")
-	back := refundsOf(order, payments)
 	view := orderView{Order: order, Summary: ui.SummaryOf(p.Lang, order), saying: told(order, payments, back),
 		Refunds: back.sentences(p), Paid: paidWith(p.Lang, payments), Email: ui.MaskEmail(order.Email), Mailed: slices.ContainsFunc(mails, isConfirmation)}
 	p.Title, p.State = p.T(view.Title), "order-"+string(order.Status)
@@ -74,6 +77,10 @@ func told(order domain.Order, payments []domain.Payment, back refunds) saying {
 		return p.Status != domain.PaymentPending && !p.Status.NothingCharged()
 	})
 	switch {
+	case order.CancelledFor == domain.CancelExpired && nothingCharged(payments):
+		return saying{Title: ui.TOrderExpired, Text: ui.TOrderExpiryTo, Status: ui.TCancelled, Tone: ui.Warn}
+	case order.CancelledFor == domain.CancelExpired: // and the bank told of money after that
+		return saying{Title: ui.TOrderExpired, Text: ui.TOrderCancelTo, Status: ui.TCancelled, Tone: ui.Warn}
 	case order.Status == domain.OrderCancelled:
 		return saying{Title: ui.TOrderCancel, Text: ui.TOrderCancelTo, Status: ui.TCancelled, Tone: ui.Warn}
 	case order.Status == domain.OrderPaid && back.all():
@@ -89,4 +96,9 @@ func told(order domain.Order, payments []domain.Payment, back refunds) saying {
 	default:
 		return saying{Title: ui.TOrderPending, Text: ui.TOrderPendTo, Status: ui.TAwaiting, Tone: ui.Info}
 	}
+}
+
+// nothingCharged reports whether it is certain that no payment moved money.
+func nothingCharged(payments []domain.Payment) bool {
+	return !slices.ContainsFunc(payments, func(p domain.Payment) bool { return !p.Status.NothingCharged() })
 }

@@ -20,6 +20,7 @@ type Reader interface {
 	OrderByNumber(ctx context.Context, number string) (domain.Order, error)
 	OrdersByID(ctx context.Context, ids []string) ([]domain.Order, error)
 	PaymentsOf(ctx context.Context, orderID string) ([]domain.Payment, error)
+	ModificationsOf(ctx context.Context, paymentID string) ([]domain.Modification, error)
 	MailsAbout(ctx context.Context, id string) ([]domain.Mail, error)
 	Mails(ctx context.Context, limit int) ([]domain.Mail, error)
 }

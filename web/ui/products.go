@@ -4,65 +4,62 @@ import "example.com/eenmaal/domain"
 
 // Article is what the pages say about one article of the catalogue.
 type Article struct {
-	Name  Text
+	About
+	Name Text
+}
+
+// About is what an article is, besides its name.
+type About struct {
 	Line  Text // what it is, in a few words
 	Story Text
 	Facts Text
 }
 
-// articles by SKU. One that is not here is shown under its catalogue name.
-var articles = map[string]Article{
+// articles by SKU. One that is not here is shown with its name alone.
+var articles = map[string]About{
 	"mug": {
-		Text{"Early Mug", "Mok Vroeg"},
 		Text{"Stoneware mug, 30 cl", "Mok van steengoed, 30 cl"},
 		Text{"For the first cup of the day. The handle fits three fingers and the thick wall keeps coffee warm while you wake up.",
 			"Voor de eerste kop van de dag. Het oor past om drie vingers en de dikke wand houdt koffie warm terwijl jij wakker wordt."},
 		Text{"Stoneware, glazed inside and out. Dishwasher safe.", "Steengoed, binnen en buiten geglazuurd. Kan in de vaatwasser."},
 	},
 	"teapot": {
-		Text{"Patience Teapot", "Theepot Geduld"},
 		Text{"Teapot with strainer, 1.1 l", "Theepot met zeef, 1,1 l"},
 		Text{"Good tea takes four minutes, whatever you press. The spout pours without a drip and the lid stays on.",
 			"Goede thee duurt vier minuten, waar je ook op drukt. De tuit schenkt zonder druppel en het deksel blijft zitten."},
 		Text{"Glazed stoneware with a steel strainer.", "Geglazuurd steengoed met een stalen zeef."},
 	},
 	"bowl": {
-		Text{"Sharing Bowl", "Schaal Samen"},
 		Text{"Serving bowl, 26 cm", "Serveerschaal, 26 cm"},
 		Text{"Wide enough for a salad for six and calm enough to stay on the table afterwards, with three lemons in it.",
 			"Breed genoeg voor salade voor zes, en rustig genoeg om daarna op tafel te blijven staan met drie citroenen."},
 		Text{"Turned by hand. No two rims are the same.", "Met de hand gedraaid. Geen twee randen zijn gelijk."},
 	},
 	"vase": {
-		Text{"Single Vase", "Vaas Enkel"},
 		Text{"Vase for one branch, 24 cm", "Vaas voor één tak, 24 cm"},
 		Text{"One branch is enough. The narrow neck holds it where you put it, and the heavy foot does not fall over.",
 			"Eén tak is genoeg. De smalle hals houdt hem waar je hem zet, en de zware voet valt niet om."},
 		Text{"Stoneware, waterproof glaze.", "Steengoed, waterdicht geglazuurd."},
 	},
 	"lamp": {
-		Text{"Evening Lamp", "Lamp Avond"},
 		Text{"Table lamp, 38 cm", "Tafellamp, 38 cm"},
 		Text{"A warm circle on the table and nothing else. One switch, on the cord, that you can find in the dark.",
 			"Een warme cirkel op tafel en verder niets. Eén schakelaar, in het snoer, die je in het donker vindt."},
 		Text{"Linen shade, ash foot. Made in small numbers.", "Kap van linnen, voet van essen. Gemaakt in kleine aantallen."},
 	},
 	"notebook": {
-		Text{"Notebook Once", "Notitieboek Eens"},
 		Text{"Sewn notebook, 160 pages", "Genaaid notitieboek, 160 pagina’s"},
 		Text{"Write it down once and you can forget it. Lies flat on every page, with a ribbon for where you were.",
 			"Schrijf het één keer op en je mag het vergeten. Ligt op elke bladzijde plat, met een lint voor waar je was."},
 		Text{"Linen cover, 100 g paper, A5.", "Linnen omslag, 100-grams papier, A5."},
 	},
 	"candle": {
-		Text{"Quiet Candle", "Kaars Stil"},
 		Text{"Rapeseed wax, 40 hours", "Koolzaadwas, 40 uur"},
 		Text{"Burns forty hours and smells of nothing, so that dinner smells of dinner.",
 			"Brandt veertig uur en ruikt naar niets, zodat het eten naar eten ruikt."},
 		Text{"In a glazed holder that stays when the candle is gone.", "In een geglazuurde houder die blijft als de kaars op is."},
 	},
 	"plate": {
-		Text{"Daily Plate", "Bord Dagelijks"},
 		Text{"Dinner plate, 27 cm", "Eetbord, 27 cm"},
 		Text{"For Monday and for Christmas. The raised rim keeps the sauce where it belongs.",
 			"Voor maandag en voor kerst. De opstaande rand houdt de saus waar die hoort."},
@@ -70,12 +67,10 @@ var articles = map[string]Article{
 	},
 }
 
-// ArticleOf gives the texts of an article, or its catalogue name where there are none.
-func ArticleOf(sku, name string) Article {
-	if a, ok := articles[sku]; ok {
-		return a
-	}
-	return Article{Name: Text{name, name}}
+// ArticleOf gives the texts of an article. catalogueName is for one that has no name in our languages.
+func ArticleOf(sku, catalogueName string) Article {
+	name := func(l Lang) string { return domain.ArticleName(string(l), sku, catalogueName) }
+	return Article{About: articles[sku], Name: Text{name(English), name(Dutch)}}
 }
 
 // Product is one article as the pages show it.

@@ -209,6 +209,8 @@ var (
 	TOrderBackTo   = Text{"You paid for this order and got everything back.", "Je hebt voor deze bestelling betaald en alles teruggekregen."}
 	TOrderChecking = Text{"We are checking your payment", "We controleren je betaling"}
 	TOrderCancel   = Text{"This order is cancelled", "Deze bestelling is geannuleerd"}
+	TOrderExpired  = Text{"This order has expired", "Deze bestelling is verlopen"}
+	TOrderExpiryTo = Text{"It was not paid in time. Nothing was charged, and you can order its articles anew.", "Er is niet op tijd betaald. Er is niets afgeschreven, en je kunt de artikelen opnieuw bestellen."}
 	TOrderCancelTo = Text{"Nothing will be sent for this order.", "Voor deze bestelling wordt niets verstuurd."}
 	TOrderNumber   = Text{"Order number", "Bestelnummer"}
 	TPlacedAt      = Text{"Placed", "Geplaatst"}
@@ -220,6 +222,7 @@ var (
 	TMoneyBack     = Text{"Refund", "Terugbetaling"}
 	TBackDone      = Text{"%s was given back to you. Depending on your bank it takes a few days to arrive.", "%s is aan je terugbetaald. Afhankelijk van je bank duurt het een paar dagen."}
 	TBackComing    = Text{"%s is on its way back to you. You need not do anything.", "%s is naar je onderweg. Je hoeft niets te doen."}
+	TBackFailed    = Text{"We could not give %s back yet. Somebody looks into it; you need not do anything.", "We konden %s nog niet terugbetalen. Iemand kijkt ernaar; je hoeft niets te doen."}
 	TTwiceDone     = Text{"You paid twice. We kept one payment and gave %s back.", "Je hebt dubbel betaald. We hielden één betaling en betaalden %s terug."}
 	TTwiceComing   = Text{"You paid twice. We keep one payment; %s is on its way back to you.", "Je hebt dubbel betaald. We houden één betaling; %s is naar je onderweg."}
 	TCancelled     = Text{"Cancelled", "Geannuleerd"}
