@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -88,6 +89,55 @@ func TestAnErrorThatDoesNotPassIsBusyAndLeavesNothing(t *testing.T) {
 	if got := count(t, db, "SELECT count(*) FROM idempotency_keys"); got != 0 {
 		t.Errorf("%d keys were spent", got)
 	}
+}
+
+// TestAFullDiskUndoesEverythingAndPasses: the database is down as far as the caller is concerned, and the
+// same transaction is done when there is room again.
+func TestAFullDiskUndoesEverythingAndPasses(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, d storetest.Database) {
+		d.Pool = 2
+		db := d.Open(t, nil)
+		makeRoom := full(t, db)
+		s := scope(t)
+		claim := func() error {
+			tx := db.Begin()
+			m := message(db)
+			m.Text = strings.Repeat("Hello ", 10_000) // more than the room in a page
+			tx.ClaimDone(newKeyOf(s), created(db), "")
+			tx.InsertMessage(m, s)
+			return tx.Commit(t.Context())
+		}
+		if err := claim(); !store.IsDown(err) || errors.Is(err, store.ErrCommitUnknown) {
+			t.Errorf("on a full disk: got %v, want one that says it is down", err)
+		}
+		if keys := count(t, db, "SELECT count(*) FROM idempotency_keys"); keys != 0 {
+			t.Errorf("%d keys were spent", keys)
+		}
+		makeRoom()
+		must(t, claim())
+	})
+}
+
+// full leaves a database no room, and gives the way to make room. Postgres says so by itself only when its
+// disk is full; the chaos harness does that.
+func full(t *testing.T, db *store.DB) (makeRoom func()) {
+	t.Helper()
+	if db.Postgres() {
+		failing(t, db, 1, "53100")
+		return func() {}
+	}
+	limit := func(pages int) {
+		for range 2 { // the limit belongs to a connection, and the pool has two
+			conn, err := db.SQL().Conn(t.Context())
+			must(t, err)
+			_, err = conn.ExecContext(t.Context(), fmt.Sprintf("PRAGMA max_page_count = %d", pages))
+			must(t, err)
+			defer func() { must(t, conn.Close()) }()
+		}
+	}
+	limit(1) // it cannot be less than there are
+	return func() { limit(1_000_000) }
 }
 
 func TestAViolatedConstraintUndoesEverythingAndSaysWhatItMeans(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -95,8 +96,8 @@ func lostOnTheWay(err error) error {
 	if _, verdict := errors.AsType[*pgconn.PgError](err); verdict {
 		return err
 	}
-	if _, verdict := errors.AsType[*sqlite.Error](err); verdict {
-		return err
+	if lite, ok := errors.AsType[*sqlite.Error](err); ok && lite.Code()&0xff != sqlite3.SQLITE_IOERR {
+		return err // a file that could not be written tells nothing: the commit may be in it when it is read again
 	}
 	return fmt.Errorf("%w: %w", ErrCommitUnknown, err)
 }
@@ -109,8 +110,8 @@ func notFound(err error, code, message string) error {
 	return err
 }
 
-// IsDown reports whether err means that the database could not be reached or did not answer, as
-// opposed to a request it refused.
+// IsDown reports whether err means that the database could not be reached, did not answer or had no
+// room left, as opposed to a request it refused.
 func IsDown(err error) bool {
 	if errors.Is(err, ErrBusy) || errors.Is(err, context.DeadlineExceeded) {
 		return true
@@ -119,11 +120,7 @@ func IsDown(err error) bool {
 		return strings.HasPrefix(pg.Code, "57P") || strings.HasPrefix(pg.Code, "08") || strings.HasPrefix(pg.Code, "53") || pg.Code == "57014"
 	}
 	if lite, ok := errors.AsType[*sqlite.Error](err); ok {
-		switch lite.Code() & 0xff {
-		case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN:
-			return true
-		}
-		return false
+		return slices.Contains([]int{sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_BUSY}, lite.Code()&0xff)
 	}
 	if _, refused := errors.AsType[*pgconn.ConnectError](err); refused {
 		return true
