@@ -27,6 +27,7 @@ type StaffAction struct {
 // KeyUse is a key under which something was made.
 type KeyUse struct {
 	What     string // "order", "payment", "refund", ...
+	ID       string // of what was made
 	Endpoint string // its pattern
 	Consumer int64
 	Key      Key

@@ -51,7 +51,7 @@ func (db *DB) KeysOf(ctx context.Context, orderID string) ([]domain.KeyUse, erro
 	for rows.Next() {
 		var use domain.KeyUse
 		var id string
-		if err := rows.Scan(&use.What, &id, &use.Consumer, &use.At); err != nil {
+		if err := rows.Scan(&use.What, &use.ID, &id, &use.Consumer, &use.At); err != nil {
 			return nil, err
 		}
 		raw, err := uuid.Parse(id)
@@ -65,12 +65,12 @@ func (db *DB) KeysOf(ctx context.Context, orderID string) ([]domain.KeyUse, erro
 	return list, rows.Err()
 }
 
-const selectKeysOf = `SELECT 'order', key, consumer_id, created_at FROM orders WHERE id = ?
-	UNION ALL SELECT 'payment', key, consumer_id, created_at FROM payments WHERE order_id = ?
-	UNION ALL SELECT m.kind, m.key, m.consumer_id, m.created_at FROM modifications m JOIN payments p ON p.id = m.payment_id
+const selectKeysOf = `SELECT 'order', id, key, consumer_id, created_at FROM orders WHERE id = ?
+	UNION ALL SELECT 'payment', id, key, consumer_id, created_at FROM payments WHERE order_id = ?
+	UNION ALL SELECT m.kind, m.id, m.key, m.consumer_id, m.created_at FROM modifications m JOIN payments p ON p.id = m.payment_id
 		WHERE p.order_id = ? AND m.key IS NOT NULL
-	UNION ALL SELECT 'cancellation', key, consumer_id, created_at FROM cancellations WHERE order_id = ?
-	UNION ALL SELECT 'address', key, consumer_id, created_at FROM address_changes WHERE order_id = ?`
+	UNION ALL SELECT 'cancellation', id, key, consumer_id, created_at FROM cancellations WHERE order_id = ?
+	UNION ALL SELECT 'address', id, key, consumer_id, created_at FROM address_changes WHERE order_id = ?`
 
 // madeAt is where each thing with a key is made.
 var madeAt = map[string]string{

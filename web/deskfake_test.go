@@ -2,10 +2,12 @@ package web_test
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"time"
 
 	"example.com/eenmaal/api"
+	"example.com/eenmaal/api/idempotent"
 	"example.com/eenmaal/domain"
 	"example.com/eenmaal/web"
 	"example.com/eenmaal/web/admin"
@@ -20,19 +22,22 @@ type deskFake struct {
 	tries    map[string][]time.Time
 	actions  []domain.StaffAction
 	changes  []domain.Modification
+	keys     []domain.KeyUse
 	broken   error // what everything about sessions gives
+
+	noteFails error // what noting an action gives
 
 	cancelFails, changeFails error // what the next call of an operation gives, once
 }
 
-// desk gives the configuration a desk, where anybody signs in with one click.
+// withDesk gives the configuration a desk, where anybody signs in with one click.
 func (f *fake) withDesk(cfg *web.Config) *deskFake {
 	d := &deskFake{fake: f, sessions: map[string]domain.StaffSession{}, tries: map[string][]time.Time{}}
 	cfg.Desk = &admin.Config{Reader: d, Sessions: d, OneClick: true, Ops: admin.Ops{
-		CancelOrder:    operation[api.CancelOrder, api.Cancellation]{f, "cancellations", d.cancel, &d.cancelFails},
-		CapturePayment: operation[api.CapturePayment, api.Modification]{f, "captures", d.capture, &d.changeFails},
-		VoidPayment:    operation[api.VoidPayment, api.Modification]{f, "voids", d.void, &d.changeFails},
-		RefundPayment:  operation[api.RefundPayment, api.Modification]{f, "refunds", d.refund, &d.changeFails},
+		CancelOrder:    deskOperation[api.CancelOrder, api.Cancellation]{operation[api.CancelOrder, api.Cancellation]{f, "cancellations", d.cancel, &d.cancelFails}, d, "cancellation"},
+		CapturePayment: deskOperation[api.CapturePayment, api.Modification]{operation[api.CapturePayment, api.Modification]{f, "captures", d.capture, &d.changeFails}, d, "capture"},
+		VoidPayment:    deskOperation[api.VoidPayment, api.Modification]{operation[api.VoidPayment, api.Modification]{f, "voids", d.void, &d.changeFails}, d, "void"},
+		RefundPayment:  deskOperation[api.RefundPayment, api.Modification]{operation[api.RefundPayment, api.Modification]{f, "refunds", d.refund, &d.changeFails}, d, "refund"},
 	}}
 	return d
 }
@@ -40,8 +45,10 @@ func (f *fake) withDesk(cfg *web.Config) *deskFake {
 func (d *deskFake) StartStaffSession(_ context.Context, token, before string, s domain.StaffSession) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	delete(d.sessions, before)
-	d.sessions[token] = s
+	if d.broken == nil {
+		delete(d.sessions, before)
+		d.sessions[token] = s
+	}
 	return d.broken
 }
 
@@ -101,10 +108,10 @@ func (d *deskFake) ForgetSignInTries(_ context.Context, subjects []string) error
 func (d *deskFake) NoteStaffAction(_ context.Context, a domain.StaffAction) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.broken == nil && !slices.ContainsFunc(d.actions, func(b domain.StaffAction) bool { return b.Key == a.Key && b.Action == a.Action }) {
+	if d.noteFails == nil && !slices.ContainsFunc(d.actions, func(b domain.StaffAction) bool { return b.Key == a.Key && b.Action == a.Action }) {
 		d.actions = append(d.actions, a)
 	}
-	return d.broken
+	return d.noteFails
 }
 
 func (d *deskFake) StaffActions(context.Context, string) ([]domain.StaffAction, error) {
@@ -153,7 +160,33 @@ func (d *deskFake) AttentionAbout(context.Context, []string) ([]domain.Attention
 	return nil, nil
 }
 
-func (d *deskFake) KeysOf(context.Context, string) ([]domain.KeyUse, error) { return nil, nil }
+// KeysOf reads the keys from the answers that the operations gave.
+func (d *deskFake) KeysOf(context.Context, string) (all []domain.KeyUse, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.keys), nil
+}
+
+// deskOperation is an operation that the desk calls under its own consumer, and whose keys can be read.
+type deskOperation[In, Out any] struct {
+	operation[In, Out]
+	d    *deskFake
+	what string
+}
+
+func (o deskOperation[In, Out]) Do(ctx context.Context, c domain.Consumer, k domain.Key, in In) (idempotent.Reply, error) {
+	if c != domain.DeskConsumer {
+		panic("the desk acts as " + c.Name)
+	}
+	reply, err := o.operation.Do(ctx, c, k, in)
+	var made struct{ ID string }
+	if err == nil && !reply.Replayed && reply.Answer.Status < 300 && json.Unmarshal(reply.Answer.Body, &made) == nil {
+		o.d.mu.Lock()
+		defer o.d.mu.Unlock()
+		o.d.keys = append(o.d.keys, domain.KeyUse{What: o.what, ID: made.ID, Consumer: c.ID, Key: k, At: o.d.now})
+	}
+	return reply, err
+}
 
 func (d *deskFake) cancel(_ domain.Consumer, in api.CancelOrder) (out api.Cancellation, made string, err error) {
 	at := slices.IndexFunc(d.orders, func(o domain.Order) bool { return o.ID == in.OrderID })

@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"errors"
 	"net/http"
+	"slices"
 
 	"github.com/gin-gonic/gin"
 
@@ -75,12 +76,16 @@ func (d *Desk) Mount(r gin.IRouter) {
 	in.GET("", d.Site.Handle(func(c *gin.Context) error { return d.Site.See(c, sections[0].Path) }))
 	in.POST("/sign-out", d.Site.Handle(d.signOut))
 	d.mountOrders(in)
+	d.mountPayments(in)
+	d.mountCancel(in)
 }
 
 // MutatingRoutes lists every route of the desk that is not a GET.
 var MutatingRoutes = []site.Route{
 	{Method: http.MethodPost, Pattern: "/admin/sign-in", Why: "session: signing in again ends the session before it"},
 	{Method: http.MethodPost, Pattern: "/admin/sign-out", Why: "session: ending what has ended changes nothing"},
+	{Method: http.MethodPost, Pattern: "/admin/orders/:number/cancel/:key", Why: "operation: POST /v1/orders/:id/cancellations with the key of the form's address"},
+	{Method: http.MethodPost, Pattern: "/admin/orders/:number/payments/:payment/:action/:key", Why: "operations: captures, voids and refunds of /v1/payments/:id with the key of the form's address"},
 }
 
 // section is one line of the desk's menu.
@@ -92,6 +97,11 @@ type section struct {
 // sections are the menu. The first is where the desk opens.
 var sections = []section{
 	{"/admin/orders", tOrders},
+}
+
+// inMenu reports whether the desk has this section.
+func inMenu(path string) bool {
+	return slices.ContainsFunc(sections, func(s section) bool { return s.Path == path })
 }
 
 // Page is what the shell needs to know of the page inside it.

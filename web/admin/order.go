@@ -18,7 +18,7 @@ type orderView struct {
 	Attention []domain.Attention
 	Keys      []domain.KeyUse
 	Actions   []domain.StaffAction
-	Done      ui.Text // what the last press did, if this page follows one
+	Done      done // what the last press did, if this page follows one
 }
 
 type paymentView struct {
@@ -59,6 +59,7 @@ func (d *Desk) order(c *gin.Context) error {
 	if v.Actions, err = read.StaffActions(ctx, v.ID); err != nil {
 		return err
 	}
+	v.Done = v.told(c.Query("done"))
 	return d.Site.Render(c, http.StatusOK, orderPage(d.page(c, "/admin/orders", tOrder, v.Number), v))
 }
 
@@ -80,4 +81,69 @@ func (d *Desk) readOrder(c *gin.Context) (v orderView, err error) {
 		v.Payments = append(v.Payments, paymentView{p, changes})
 	}
 	return v, nil
+}
+
+// done tells what was done with a key. It says nothing but what the books say.
+type done struct {
+	Text   ui.Text
+	Amount domain.Money // for the text's placeholder; none when it is zero
+	Tone   ui.Tone
+}
+
+// told finds what the desk made of this order with a key.
+func (v orderView) told(text string) done {
+	key, err := domain.ParseKey(text)
+	if err != nil {
+		return done{}
+	}
+	for _, use := range v.Keys {
+		if !byDesk(use, key) {
+			continue
+		}
+		if use.What == "cancellation" {
+			return done{Text: tDoneCancel, Tone: ui.OK}
+		}
+		for _, p := range v.Payments {
+			for _, m := range p.Changes {
+				if m.ID == use.ID {
+					return outcome(m)
+				}
+			}
+		}
+	}
+	return done{}
+}
+
+func outcome(m domain.Modification) done {
+	switch {
+	case m.Status == domain.ModificationFailed:
+		return done{tDoneFailed, m.Amount, ui.Danger}
+	case m.Kind == domain.Refund && m.Status == domain.ModificationPending:
+		return done{tDoneRefund, m.Amount, ui.OK}
+	case m.Status == domain.ModificationPending:
+		return done{tDonePending, m.Amount, ui.Warn}
+	case m.Kind == domain.Refund:
+		return done{tDoneRefunded, m.Amount, ui.OK}
+	case m.Kind == domain.Capture:
+		return done{tDoneCapture, m.Amount, ui.OK}
+	default:
+		return done{tDoneVoid, m.Amount, ui.OK}
+	}
+}
+
+func (x done) in(p Page) string {
+	if x.Amount.Amount == 0 {
+		return p.T(x.Text)
+	}
+	return p.T(x.Text, p.Money(x.Amount))
+}
+
+// can are the verbs that are possible with a payment at this moment.
+func (p paymentView) can() (list []verb) {
+	for _, v := range verbs {
+		if _, refused := p.Modify(v.kind, 0, p.Changes); refused == nil {
+			list = append(list, v)
+		}
+	}
+	return list
 }
