@@ -1,6 +1,13 @@
 package store
 
-import "strings"
+import (
+	"context"
+	"strings"
+	"time"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/logger"
+)
 
 // SweepStatement is one of the statements with which a sweep reads or changes the key table.
 type SweepStatement struct {
@@ -47,4 +54,56 @@ func UnfinishedStatements(db *DB) []SweepStatement {
 // UnpaidStatement looks for orders that were not paid in time.
 func UnpaidStatement(db *DB, before any) SweepStatement {
 	return SweepStatement{db.dialect.placeholders(unpaidOrders), []any{before, 50}}
+}
+
+// Explained gives the database's plan of every query that gorm makes while read runs.
+func Explained(ctx context.Context, db *DB, read func(*DB)) (plans []string) {
+	heard := &listener{Interface: logger.Discard}
+	read(&DB{sql: db.sql, gorm: db.gorm.Session(&gorm.Session{Logger: heard}), dialect: db.dialect, now: db.now, log: db.log, writing: db.writing})
+	for _, query := range heard.queries {
+		plans = append(plans, db.plan(ctx, query))
+	}
+	return plans
+}
+
+func (db *DB) plan(ctx context.Context, query string) string {
+	explain := "EXPLAIN QUERY PLAN "
+	if db.dialect.postgres {
+		explain = "EXPLAIN "
+	}
+	rows, err := db.sql.QueryContext(ctx, explain+query)
+	if err != nil {
+		return err.Error()
+	}
+	defer func() { _ = rows.Close() }()
+	var b strings.Builder
+	for rows.Next() {
+		var line string
+		into := []any{&line}
+		if !db.dialect.postgres {
+			var id, parent, unused int
+			into = []any{&id, &parent, &unused, &line}
+		}
+		if err := rows.Scan(into...); err != nil {
+			return err.Error()
+		}
+		b.WriteString(line + "\n")
+	}
+	if err := rows.Err(); err != nil {
+		return err.Error()
+	}
+	return b.String()
+}
+
+// listener hears gorm's queries, with their values in them.
+type listener struct {
+	logger.Interface
+	queries []string
+}
+
+func (l *listener) LogMode(logger.LogLevel) logger.Interface { return l }
+
+func (l *listener) Trace(_ context.Context, _ time.Time, query func() (string, int64), _ error) {
+	text, _ := query()
+	l.queries = append(l.queries, text)
 }
