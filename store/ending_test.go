@@ -105,6 +105,33 @@ func stopAt(t *testing.T, db *store.DB, trigger string) (release func()) {
 	return func() { must(t, holder.Rollback()) }
 }
 
+// TestACommitWhoseSessionIsEndedIsTriedOnAnother: as by an operator, or by a server that is restarted.
+func TestACommitWhoseSessionIsEndedIsTriedOnAnother(t *testing.T) {
+	t.Parallel()
+	d := storetest.Postgres(t)
+	d.URL = patientURL(t, d.URL)
+	db := storetest.Seeded(t, d, nil)
+	release := stopAt(t, db, "BEFORE INSERT ON messages")
+	committed := make(chan error, 1)
+	go func() {
+		tx := db.Begin()
+		tx.InsertMessage(message(db), scope(t))
+		committed <- tx.Commit(t.Context())
+	}()
+	waiting(t, db, 1)
+	if got := count(t, db, `SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+		WHERE datname = current_database() AND wait_event_type = 'Lock'`); got != 1 {
+		t.Fatalf("%d sessions were ended", got)
+	}
+	release()
+	if err := <-committed; err != nil {
+		t.Errorf("got %v", err)
+	}
+	if got := count(t, db, "SELECT count(*) FROM messages"); got != 1 {
+		t.Errorf("%d messages, want 1", got)
+	}
+}
+
 // waiting waits until n sessions wait for a lock.
 func waiting(t *testing.T, db *store.DB, n int) {
 	t.Helper()
