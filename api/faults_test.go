@@ -35,6 +35,9 @@ func TestASleeperPastItsLeaseIsOvertaken(t *testing.T) {
 				t.Errorf("%s: nobody took the key over", point)
 			}
 		}
+		if asleep, awake := sleeper.metric("idem_fenced_writes_total", ""), other.metric("idem_fenced_writes_total", ""); asleep != 4 || awake != 0 {
+			t.Errorf("idem_fenced_writes_total: the sleeper's is %v, want 4; the other's %v, want 0", asleep, awake)
+		}
 	})
 }
 

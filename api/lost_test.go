@@ -43,6 +43,9 @@ func TestACommitWhoseAnswerWasLostIsReadBack(t *testing.T) {
 	if w.lost.Load() != 2 {
 		t.Errorf("%d answers were lost, want 2", w.lost.Load())
 	}
+	if got := s.metric("idem_unknown_commits_total", ""); got != 2 {
+		t.Errorf("idem_unknown_commits_total is %v, want 2", got)
+	}
 }
 
 // TestAPaymentSurvivesTheLossOfAnyAnswerOfTheDatabase loses the first, the second, ... answer of a

@@ -99,6 +99,9 @@ func (a *Answers) Close() error {
 	return a.client.Close()
 }
 
+// BreakerState tells whether Redis is left alone: 0 no, 1 about to be asked again, 2 yes.
+func (a *Answers) BreakerState() float64 { return float64(a.breaker.State()) }
+
 // Observe has every use of Redis timed: "get" of one answer, "put" of a batch. It is called before the
 // first of them.
 func (a *Answers) Observe(observe func(op string, took time.Duration)) { a.observe = observe }

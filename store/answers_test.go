@@ -113,12 +113,18 @@ func TestARedisThatDoesNotAnswerIsLeftAlone(t *testing.T) {
 	if took := time.Since(began); took > 20*time.Second {
 		t.Errorf("a thousand reads of a broken Redis took %s", took)
 	}
+	if got := a.BreakerState(); got == 0 {
+		t.Error("the breaker says that Redis is asked as ever")
+	}
 	server.Thaw()
 	for i := 0; ; i++ {
 		s := scope(t)
 		a.Put(s, domain.Fingerprint{}, domain.Answer{Status: 201, At: time.Now()}, time.Hour)
 		time.Sleep(100 * time.Millisecond)
 		if _, _, ok := a.Get(t.Context(), s); ok {
+			if got := a.BreakerState(); got != 0 {
+				t.Errorf("Redis is asked again, and the breaker's state is %v", got)
+			}
 			return
 		}
 		if i == 200 {

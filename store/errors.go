@@ -77,10 +77,14 @@ func violates(err error, constraint string) bool {
 }
 
 // isTransient reports errors that undid everything and may pass: serialization failure, deadlock,
-// lock timeout, a busy SQLite file.
+// lock timeout, a session or a server that was shut down, a busy SQLite file.
 func isTransient(err error) bool {
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
-		return pg.Code == "40001" || pg.Code == "40P01" || pg.Code == "55P03"
+		switch pg.Code {
+		case "40001", "40P01", "55P03", "57P01", "57P02", "57P03":
+			return true
+		}
+		return false
 	}
 	if lite, ok := errors.AsType[*sqlite.Error](err); ok {
 		return lite.Code()&0xff == sqlite3.SQLITE_BUSY

@@ -97,8 +97,8 @@ func (tx *Tx) Enqueue(job any, insert func(ctx context.Context, block *sql.Tx, j
 // Fail lets the commit fail, for what queues writes and cannot.
 func (tx *Tx) Fail(err error) { tx.failed = errors.Join(tx.failed, err) }
 
-// Commit tries again after a deadlock or a serialization failure, which undo everything and blame
-// nobody.
+// Commit tries again after what undoes everything and blames nobody: a deadlock, a serialization failure,
+// a session that an operator ended.
 const commitTries = 4
 
 // ErrCommitUnknown says that the connection was lost on the way: the transaction may or may not have

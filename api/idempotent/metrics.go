@@ -7,6 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"example.com/eenmaal/domain"
+	"example.com/eenmaal/store"
 )
 
 // metrics count what becomes of keys. A key is never a label, nor is anything that a client chooses.
@@ -24,6 +25,8 @@ type metrics struct {
 	completed  *prometheus.CounterVec
 	late       *prometheus.CounterVec
 	unknown    prometheus.Counter
+	fenced     prometheus.Counter
+	lost       prometheus.Counter
 	reuse      prometheus.Counter
 	wait       prometheus.Histogram
 	store      *prometheus.HistogramVec
@@ -55,6 +58,8 @@ func newMetrics(registerer prometheus.Registerer) metrics {
 		completed:  prometheus.NewCounterVec(counter("idem_completer_runs_total", "Runs that went on without their client, by what came of them."), []string{"outcome"}),
 		late:       prometheus.NewCounterVec(counter("idem_late_retries_total", "Requests whose key was too old to be answered or run."), []string{"endpoint"}),
 		unknown:    prometheus.NewCounter(counter("idem_unknown_outcomes", "Attempts that ended without knowing whether an outside call took effect.")),
+		fenced:     prometheus.NewCounter(counter("idem_fenced_writes_total", "Writes refused because a later attempt has taken the key over.")),
+		lost:       prometheus.NewCounter(counter("idem_unknown_commits_total", "Commits whose answer was lost: the key's row is read to find out.")),
 		reuse:      prometheus.NewCounter(counter("idem_cross_endpoint_reuse_total", "Keys that one consumer used on a second endpoint: allowed, and often a mistake.")),
 		wait: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "idem_wait_seconds",
 			Help: "How long a duplicate waited for the first request.", Buckets: []float64{.01, .03, .1, .3, 1, 2, 4, 8, 15}}),
@@ -63,7 +68,7 @@ func newMetrics(registerer prometheus.Registerer) metrics {
 			Buckets: []float64{.0005, .001, .002, .005, .01, .02, .05, .1, .2, .5, 1, 3}}, []string{"store", "op"}),
 	}
 	if registerer != nil {
-		registerer.MustRegister(m.requests, m.takeovers, m.recoveries, m.completed, m.late, m.unknown, m.reuse, m.wait, m.store)
+		registerer.MustRegister(m.requests, m.takeovers, m.recoveries, m.completed, m.late, m.unknown, m.fenced, m.lost, m.reuse, m.wait, m.store)
 	}
 	for _, o := range []string{runCompleted, runUnfinished, runOvertaken} {
 		m.completed.WithLabelValues(o)
@@ -94,10 +99,20 @@ func (m metrics) count(endpoint, outcome string) {
 	}
 }
 
+// failedCommit counts a write of a run that was fenced, or whose answer was lost.
+func (m metrics) failedCommit(err error) {
+	switch {
+	case errors.Is(err, store.ErrLeaseLost):
+		m.fenced.Inc()
+	case errors.Is(err, store.ErrCommitUnknown):
+		m.lost.Inc()
+	}
+}
+
 // timed measures one use of a store: defer m.timed("database", "claim")().
-func (m metrics) timed(store, op string) func() {
+func (m metrics) timed(which, op string) func() {
 	begin := time.Now()
-	return func() { m.store.WithLabelValues(store, op).Observe(time.Since(begin).Seconds()) }
+	return func() { m.store.WithLabelValues(which, op).Observe(time.Since(begin).Seconds()) }
 }
 
 // waiting measures a wait for the first request: defer m.waiting()().

@@ -24,6 +24,7 @@ type Tx struct {
 
 func (tx *Tx) commit(ctx context.Context) error {
 	if err := tx.timedCommit(ctx); err != nil {
+		tx.metrics.failedCommit(err)
 		if errors.Is(err, store.ErrCommitUnknown) {
 			tx.unknown()
 		}

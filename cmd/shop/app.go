@@ -72,6 +72,7 @@ func newApp(ctx context.Context, cfg Config, log *slog.Logger) (a *app, err erro
 		registry.Answers = a.answers
 	}
 	a.openJournal(&registry)
+	a.measureRedis()
 	a.limits = a.newLimits()
 	registry.Admit = a.limits.admit
 	if a.registry, err = idempotent.NewRegistry(registry); err != nil {

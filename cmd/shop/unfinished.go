@@ -25,6 +25,17 @@ func (a *app) measureUnfinished() {
 	)
 }
 
+// measureRedis tells whether Redis is left alone. Without one there is nothing to leave alone.
+func (a *app) measureRedis() {
+	a.metrics.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "redis_breaker_state", Help: "Whether Redis is left alone: 0 no, 1 about to be asked again, 2 yes."}, func() float64 {
+		if a.answers == nil {
+			return 0
+		}
+		return a.answers.BreakerState()
+	}))
+}
+
 // databaseGauge reads its value from the database whenever it is asked; a value that cannot be read is
 // a gap on the dashboard.
 func databaseGauge(name, help string, read func(context.Context) (float64, error)) prometheus.Collector {

@@ -36,6 +36,7 @@ type Config struct {
 // Queue enqueues jobs, and works on them once started.
 type Queue struct {
 	db       *sql.DB
+	postgres bool
 	client   *river.Client[*sql.Tx]
 	listen   *pgxpool.Pool
 	handlers map[Kind]Handler
@@ -53,7 +54,7 @@ func New(ctx context.Context, cfg Config) (*Queue, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	q := &Queue{db: cfg.DB.SQL(), handlers: map[Kind]Handler{SendMail: sendMail(cfg.DB, cfg.Mailer)}}
+	q := &Queue{db: cfg.DB.SQL(), postgres: cfg.DB.Postgres(), handlers: map[Kind]Handler{SendMail: sendMail(cfg.DB, cfg.Mailer)}}
 	driver, err := q.driver(ctx, cfg)
 	if err != nil {
 		return nil, err
