@@ -116,3 +116,28 @@ func TestDetailsChangedAfterTheOrderOfferANewOne(t *testing.T) {
 	b.want(200, "/checkout/"+attempt, "declined") // says nothing new
 	b.wantEffects(1, 0, 0)
 }
+
+func TestTheQuestionAboutASecondOrderIsForAnEqualOneOfAMomentAgo(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name   string
+		change func(b *bundle)
+		asks   bool
+	}{
+		{"at once", func(*bundle) {}, true},
+		{"after 9 minutes", func(b *bundle) { b.now = b.now.Add(9 * time.Minute) }, true},
+		{"after 11 minutes", func(b *bundle) { b.now = b.now.Add(11 * time.Minute) }, false},
+		{"with something else", func(b *bundle) { b.post("/basket", url.Values{"sku": {"vase"}, "quantity": {"1"}}) }, false},
+		{"to another city", func(b *bundle) { b.orders[0].Address.City = "Utrecht" }, false},
+		{"when the first was not paid", func(b *bundle) { b.orders[0].Status = "cancelled" }, false},
+		{"in another browser", func(b *bundle) { b.client.Jar = newJar(b.t) }, false},
+	} {
+		b := setup(t)
+		b.ordered("tok_ok")
+		tt.change(b)
+		b.review("", "tok_ok")
+		if b.last.has("same-order") != tt.asks || b.last.has("order-again") != tt.asks {
+			t.Errorf("%s: asked %v, want %v", tt.name, !tt.asks, tt.asks)
+		}
+	}
+}
