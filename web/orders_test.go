@@ -112,6 +112,12 @@ func TestDetailsChangedAfterTheOrderOfferANewOne(t *testing.T) {
 	changed.Set("city", "Utrecht")
 	b.post("/checkout/"+attempt, changed)
 	b.want(409, "/checkout/"+attempt, "form-used", "see-order", "new-order")
+	path, form := b.last.form(t, "/checkout")
+	b.post(path, form)
+	b.want(200, "/checkout/"+form.Get("attempt"), "details-form", "line-mug")
+	if !strings.Contains(b.last.body, `value="Utrecht"`) || !regexp.MustCompile(`value="tok_ok"[^>]* checked`).MatchString(b.last.body) {
+		t.Error("what was typed did not come along")
+	}
 	b.post("/checkout/"+attempt, details("tok_ok"))
 	b.want(200, "/checkout/"+attempt, "declined") // says nothing new
 	b.wantEffects(1, 0, 0)
