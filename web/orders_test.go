@@ -69,6 +69,19 @@ func TestABrowserRemembersTenOrdersAndNobody(t *testing.T) {
 	if len(numbers) != 10 || numbers[0][1] != "EM-7K4Q-13M" || numbers[9][1] != "EM-7K4Q-4M" {
 		t.Errorf("the page lists %v", numbers)
 	}
+	kept := b.client.Jar
+	b.client.Jar = newJar(t)
+	b.post("/orders", lookUp("EM-7K4Q-1M", "sanne@example.nl"))
+	if b.get("/orders"); !b.last.has("device-order") {
+		t.Error("an order that was looked up is not listed")
+	}
+	path, forget := b.last.form(t, "/orders")
+	for range 2 {
+		if b.post(path, forget); b.last.has("device-order") || b.last.path != "/orders" {
+			t.Errorf("at %s: the orders are not forgotten", b.last.path)
+		}
+	}
+	b.client.Jar = kept
 	home, _ := url.Parse(b.server.URL)
 	for _, cookie := range b.client.Jar.Cookies(home) {
 		encoded, _, _ := strings.Cut(cookie.Value, ".")
