@@ -48,11 +48,11 @@ func (w *world) sawPresses(atLeast int) {
 	}
 }
 
-// replayed: one of the presses was answered by the record of the first.
+// replayed: one of the presses got the first one's answer, from its record or by waiting for it.
 func (w *world) replayed(route string) {
 	w.t.Helper()
-	line := regexp.MustCompile(`route=` + regexp.QuoteMeta(route) + ` .*outcome=replayed`)
-	eventually(w.t, patience, func() string { return "a press of " + route + " is answered by the record" },
+	line := regexp.MustCompile(`route=` + regexp.QuoteMeta(route) + ` .*outcome=(replayed|waited)`)
+	eventually(w.t, patience, func() string { return "a press of " + route + " is given the answer of the first" },
 		func() bool { return line.MatchString(w.shop.out.String()) })
 }
 

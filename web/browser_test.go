@@ -52,17 +52,22 @@ func setup(t *testing.T, change ...func(*web.Config)) *bundle {
 	router.NoRoute(w.NotFound)
 	server := httptest.NewServer(http.NewCrossOriginProtection().Handler(router))
 	t.Cleanup(server.Close)
-	jar, err := cookiejar.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	client := &http.Client{Jar: jar, CheckRedirect: func(r *http.Request, _ []*http.Request) error {
+	client := &http.Client{Jar: newJar(t), CheckRedirect: func(r *http.Request, _ []*http.Request) error {
 		if "http://"+r.URL.Host != server.URL {
 			return http.ErrUseLastResponse // what is elsewhere is not visited
 		}
 		return nil
 	}}
 	return &bundle{fake: f, desk: desk, t: t, server: server, router: router, client: client}
+}
+
+func newJar(t *testing.T) *cookiejar.Jar {
+	t.Helper()
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return jar
 }
 
 func (b *bundle) get(path string) answer { return b.do(http.MethodGet, path, nil, nil) }

@@ -21,7 +21,7 @@ func TestAnOrderIsFoundByItsNumberAndItsEmail(t *testing.T) {
 	b.client.Jar = nil // another device
 	for _, prefix := range []string{"", "/nl"} {
 		b.get(prefix + "/orders")
-		b.want(200, prefix+"/orders", "find-form", "no-orders")
+		b.want(200, prefix+"/orders", "find-form")
 		for _, number := range []string{"EM-7K4Q-1M", " em-7k4q-1m "} {
 			b.post(prefix+"/orders", lookUp(number, "Sanne@Example.nl "))
 			b.want(200, prefix+"/orders/EM-7K4Q-1M?t=token1", "order-paid")
@@ -69,6 +69,19 @@ func TestABrowserRemembersTenOrdersAndNobody(t *testing.T) {
 	if len(numbers) != 10 || numbers[0][1] != "EM-7K4Q-13M" || numbers[9][1] != "EM-7K4Q-4M" {
 		t.Errorf("the page lists %v", numbers)
 	}
+	kept := b.client.Jar
+	b.client.Jar = newJar(t)
+	b.post("/orders", lookUp("EM-7K4Q-1M", "sanne@example.nl"))
+	if b.get("/orders"); !b.last.has("device-order") {
+		t.Error("an order that was looked up is not listed")
+	}
+	path, forget := b.last.form(t, "/orders")
+	for range 2 {
+		if b.post(path, forget); b.last.has("device-order") || b.last.path != "/orders" {
+			t.Errorf("at %s: the orders are not forgotten", b.last.path)
+		}
+	}
+	b.client.Jar = kept
 	home, _ := url.Parse(b.server.URL)
 	for _, cookie := range b.client.Jar.Cookies(home) {
 		encoded, _, _ := strings.Cut(cookie.Value, ".")
@@ -82,7 +95,7 @@ func TestABrowserRemembersTenOrdersAndNobody(t *testing.T) {
 			b.client.Jar.SetCookies(home, []*http.Cookie{{Name: "orders", Value: encoded + ".AAAA", Path: "/"}})
 		}
 	}
-	if b.get("/orders"); !b.last.has("no-orders") {
+	if b.get("/orders"); b.last.has("device-order") {
 		t.Error("a cookie that somebody else wrote is believed")
 	}
 }
@@ -112,7 +125,38 @@ func TestDetailsChangedAfterTheOrderOfferANewOne(t *testing.T) {
 	changed.Set("city", "Utrecht")
 	b.post("/checkout/"+attempt, changed)
 	b.want(409, "/checkout/"+attempt, "form-used", "see-order", "new-order")
+	path, form := b.last.form(t, "/checkout")
+	b.post(path, form)
+	b.want(200, "/checkout/"+form.Get("attempt"), "details-form", "line-mug")
+	if !strings.Contains(b.last.body, `value="Utrecht"`) || !regexp.MustCompile(`value="tok_ok"[^>]* checked`).MatchString(b.last.body) {
+		t.Error("what was typed did not come along")
+	}
 	b.post("/checkout/"+attempt, details("tok_ok"))
 	b.want(200, "/checkout/"+attempt, "declined") // says nothing new
 	b.wantEffects(1, 0, 0)
+}
+
+func TestTheQuestionAboutASecondOrderIsForAnEqualOneOfAMomentAgo(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name   string
+		change func(b *bundle)
+		asks   bool
+	}{
+		{"at once", func(*bundle) {}, true},
+		{"after 9 minutes", func(b *bundle) { b.now = b.now.Add(9 * time.Minute) }, true},
+		{"after 11 minutes", func(b *bundle) { b.now = b.now.Add(11 * time.Minute) }, false},
+		{"with something else", func(b *bundle) { b.post("/basket", url.Values{"sku": {"vase"}, "quantity": {"1"}}) }, false},
+		{"to another city", func(b *bundle) { b.orders[0].Address.City = "Utrecht" }, false},
+		{"when the first was not paid", func(b *bundle) { b.orders[0].Status = "cancelled" }, false},
+		{"in another browser", func(b *bundle) { b.client.Jar = newJar(b.t) }, false},
+	} {
+		b := setup(t)
+		b.ordered("tok_ok")
+		tt.change(b)
+		b.review("", "tok_ok")
+		if b.last.has("same-order") != tt.asks || b.last.has("order-again") != tt.asks {
+			t.Errorf("%s: asked %v, want %v", tt.name, !tt.asks, tt.asks)
+		}
+	}
 }

@@ -227,7 +227,7 @@ var MutatingRoutes = inBothLanguages(append([]Route{
 	{Method: http.MethodPost, Pattern: "/checkout/:attempt", Why: "draft: saving twice is saving once"},
 	{Method: http.MethodPost, Pattern: "/checkout/:attempt/pay", Why: "operations: POST /v1/orders with the order key, then POST /v1/payments with the payment key"},
 	{Method: http.MethodPost, Pattern: "/checkout/:attempt/payments", Why: "draft: the payment key is replaced only while it is the one in the form"},
-	{Method: http.MethodPost, Pattern: "/orders", Why: "look-up: it changes nothing but which orders the visitor's cookie lists"},
+	{Method: http.MethodPost, Pattern: "/orders", Why: "cookie only: it changes which orders the visitor's cookie lists, once or twice the same"},
 	{Method: http.MethodPost, Pattern: "/contact/:submission", Why: "operation: POST /v1/contact-messages with the form's key"},
 }, admin.MutatingRoutes...))
 

@@ -38,17 +38,24 @@ func messages(t *testing.T, a *app) (n int) {
 	return n
 }
 
-// TestPressedAgainWhileTheFirstPressRuns covers T17 and T18: the shop is slow, people press again, and
-// all of them see that one message was received.
+// TestPressedAgainWhileTheFirstPressRuns covers T17 and T18: the shop is slow, for a moment or for longer
+// than a program would be made to wait, people press again, and all of them see that one message was
+// received.
 func TestPressedAgainWhileTheFirstPressRuns(t *testing.T) {
 	t.Parallel()
+	for _, slowness := range []time.Duration{300 * time.Millisecond, 8500 * time.Millisecond} {
+		t.Run(slowness.String(), func(t *testing.T) { t.Parallel(); pressThrice(t, slowness) })
+	}
+}
+
+func pressThrice(t *testing.T, slowness time.Duration) {
 	a := newTestApp(t, slog.New(slog.DiscardHandler))
 	h := a.handler()
 	path, key := openForm(t, h)
 	slow := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h.ServeHTTP(w, r.WithContext(fault.With(r.Context(), func(_ context.Context, point string) error {
 			if point == "before_finish" {
-				time.Sleep(300 * time.Millisecond) // the slowness itself
+				time.Sleep(slowness) // the slowness itself
 			}
 			return nil
 		})))

@@ -54,15 +54,17 @@ func (k *Checkout) used(ctx context.Context, c *gin.Context, v visit, cause erro
 }
 
 // tooLate answers a details form that is sent when its order is placed. What it would change is not
-// dropped unseen: the page says that the order stands, and keeps the way to a new one.
+// dropped unseen: the page says that the order stands, and takes what was typed along to a new one.
 func (k *Checkout) tooLate(c *gin.Context, v visit) error {
 	form, err := site.Form(c)
 	if err != nil {
 		return err
 	}
-	if typed, _ := filled(v.Draft, form, k.Site.Demo); saysTheSame(v.Order, typed) {
+	typed, _ := filled(v.Draft, form, k.Site.Demo)
+	if saysTheSame(v.Order, typed) {
 		return k.seeDetails(c, v)
 	}
+	v.Draft = typed
 	return k.used(c.Request.Context(), c, v, nil)
 }
 

@@ -13,7 +13,8 @@ import (
 
 // start begins a checkout under the id that its page made, or finds the one that was begun under it.
 // A form may name an earlier checkout (from), whose answers are then filled in, and whose items are
-// taken when the basket is empty or when they are to fit what is left (fit).
+// taken when the basket is empty or when they are to fit what is left (fit). Answers that it brings
+// itself go before those.
 func (k *Checkout) start(c *gin.Context) error {
 	form, err := site.Form(c)
 	if err != nil {
@@ -28,6 +29,9 @@ func (k *Checkout) start(c *gin.Context) error {
 		if err := k.takeOver(c, &d, from, form.Has("fit")); err != nil {
 			return err
 		}
+	}
+	if form.Has("email") {
+		d, _ = filled(d, form, k.Site.Demo) // what is wrong in them is told by the next page
 	}
 	if len(d.Items) == 0 {
 		return k.Site.See(c, "/basket")

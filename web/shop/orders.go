@@ -37,13 +37,17 @@ func (s *Shop) showOrders(c *gin.Context, status int, v ordersView) error {
 	return s.Site.Render(c, status, ordersPage(p, v))
 }
 
-// lookUp leads to an order by its number and its email address. It is a POST, so that neither stands in
+// lookUp leads to an order by its number and its email address, or forgets those of this browser. It is a POST, so that neither stands in
 // an address, in a log or in the browser's history. A number that does not exist and an email address
 // that is not the order's get the same answer.
 func (s *Shop) lookUp(c *gin.Context) error {
 	form, err := site.Form(c)
 	if err != nil {
 		return err
+	}
+	if form.Has("forget") {
+		s.Site.ForgetOrders(c)
+		return s.Site.See(c, "/orders")
 	}
 	v := ordersView{Number: normalNumber(form.Get("number")), Email: strings.TrimSpace(form.Get("email"))}
 	if v.Mistakes = v.missing(site.Lang(c)); len(v.Mistakes) > 0 {

@@ -17,6 +17,9 @@ func (s *Site) DeviceOrders(c *gin.Context) []string {
 	return strings.Fields(text)
 }
 
+// ForgetOrders empties that list. The orders themselves stay, and are found by their numbers.
+func (s *Site) ForgetOrders(c *gin.Context) { s.SetSignedCookie(c, "orders", "", 0) }
+
 // NoteOrder remembers an order in the visitor's browser. Noting one twice is noting it once.
 func (s *Site) NoteOrder(c *gin.Context, id string) {
 	known := s.DeviceOrders(c)

@@ -4,10 +4,10 @@ package ui
 var (
 	TOrders         = Text{"Your orders", "Je bestellingen"}
 	TOrdersHere     = Text{"Orders on this device", "Bestellingen op dit apparaat"}
-	TOrdersHereTo   = Text{"The last orders that were made or looked up in this browser. On a shared computer, clear its cookies when you leave.", "De laatste bestellingen die in deze browser zijn gedaan of opgezocht. Wis op een gedeelde computer de cookies als je weggaat."}
-	TNoOrdersHere   = Text{"No order was made in this browser yet.", "In deze browser is nog niets besteld."}
+	TOrdersHereTo   = Text{"The last orders that were made or looked up in this browser.", "De laatste bestellingen die in deze browser zijn gedaan of opgezocht."}
+	TForgetOrders   = Text{"Forget these orders on this device", "Vergeet deze bestellingen op dit apparaat"}
 	TFindOrder      = Text{"Find an order", "Zoek een bestelling"}
-	TFindOrderTo    = Text{"Both are in the confirmation that we sent you.", "Ze staan allebei in de bevestiging die we je stuurden."}
+	TFindOrderTo    = Text{"The number is in the mail that we sent you.", "Het nummer staat in de mail die we je stuurden."}
 	TFindButton     = Text{"Find this order", "Zoek deze bestelling"}
 	TNumberHint     = Text{"Such as EM-7K4Q-2M9B", "Bijvoorbeeld EM-7K4Q-2M9B"}
 	TErrNumber      = Text{"Enter your order number", "Vul je bestelnummer in"}
