@@ -40,7 +40,7 @@ func (b *tab) looksRight(name, language string) {
 				continue
 			}
 			b.isAccessible(how)
-			b.keepWhole(fmt.Sprintf("%s-%s-%s-%d", strings.ReplaceAll(strings.ReplaceAll(name, ",", ""), " ", "-"), language, theme, width))
+			b.keepWhole(fmt.Sprintf("%s-%s-%s-%d", strings.NewReplacer(",", "", " ", "-", "/", "-").Replace(name), language, theme, width))
 		}
 	}
 }
