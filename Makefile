@@ -5,6 +5,7 @@
 
 GOLANGCI_LINT := v2.15.0
 MAILPIT := v1.33.1
+AXE := 4.14.1
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "%-10s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -15,7 +16,7 @@ run: ## the whole shop in one process, on SQLite; needs nothing but Go
 # The tests of the binary come last and one after the other: they measure what a person
 # would see, and compilers running beside them would slow that down. The race detector
 # has nothing to look at in them.
-test: .tools/mailpit ## every test; installs Postgres, Redis, Chromium and a mail server when missing
+test: .tools/mailpit .tools/axe.min.js ## every test; installs Postgres, Redis, Chromium, a mail server and axe when missing
 	.ci/install-services
 	go run ./cmd/withservices -- sh -c 'go test -race -timeout 30m $(TESTFLAGS) $$(go list ./... | grep -v /e2e) && go test -timeout 40m $(TESTFLAGS) ./e2e'
 
@@ -57,3 +58,12 @@ down: ## remove all that, data included
 .tools/mailpit:
 	GOBIN=$(CURDIR)/.tools go install github.com/axllent/mailpit@$(MAILPIT) || \
 	GOBIN=$(CURDIR)/.tools go install github.com/axllent/mailpit@$(MAILPIT)
+
+# One file of the package: the checks of accessibility that the browser tests put into every page.
+.tools/axe.min.js:
+	command -v npm >/dev/null || .ci/install-services
+	mkdir -p .tools/axe
+	cd .tools/axe && { npm pack --silent axe-core@$(AXE) || npm pack --silent axe-core@$(AXE); }
+	tar -xzf .tools/axe/axe-core-$(AXE).tgz -C .tools/axe package/axe.min.js
+	mv .tools/axe/package/axe.min.js $@
+	rm -r .tools/axe

@@ -20,6 +20,10 @@ func TestTheContractCanBeTriedOut(t *testing.T) {
 	if dir := os.Getenv("EENMAAL_DOCS_PICTURE"); dir != "" {
 		b.keepPicture(dir, "docs")
 	}
+	for _, theme := range []string{"light", "dark"} {
+		b.prefers(theme)
+		b.isAccessible("the contract, " + theme)
+	}
 
 	b.tryOut("listProducts")
 	b.answers("listProducts", "200")

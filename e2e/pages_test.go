@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -176,99 +175,6 @@ func (b *tab) walk(w *world, language string) {
 		}
 	}
 }
-
-// looksRight checks what every page owes everybody, on a narrow and a wide screen, by day and by night.
-func (b *tab) looksRight(name, language string) {
-	b.t.Helper()
-	for _, theme := range []string{"light", "dark"} {
-		call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}, {Name: "prefers-reduced-motion", Value: "reduce"}},
-		})
-		for _, width := range []int64{320, 1200} {
-			b.do(chromedp.EmulateViewport(width, 900))
-			report, ok := strings.CutPrefix(b.js("("+pageProblems+")("+quote(language)+").join('\\n')"), "looked")
-			if !ok {
-				b.t.Fatalf("%s: the page cannot be looked at", name)
-			}
-			for problem := range strings.Lines(strings.TrimSpace(report)) {
-				b.t.Errorf("%s (%s, %d pixels wide): %s", name, theme, width, strings.TrimSpace(problem))
-			}
-		}
-	}
-}
-
-// pageProblems lists what is wrong with the page, after a first word that says it has been looked at.
-const pageProblems = `(language) => {
-	const wrong = ["looked"];
-	const name = (e) => e.tagName.toLowerCase() + (e.id ? "#" + e.id : "") + (e.dataset.testid ? "[" + e.dataset.testid + "]" : "") +
-		" “" + (e.textContent || "").trim().slice(0, 30) + "”";
-	const all = (selector) => [...document.querySelectorAll(selector)];
-	const seen = (e) => e.checkVisibility({visibilityProperty: true, opacityProperty: true}) && e.getBoundingClientRect().width > 1;
-	if (document.documentElement.lang !== language) wrong.push("its language is " + document.documentElement.lang);
-	if (!document.title) wrong.push("it has no title");
-	if (all("h1").length !== 1) wrong.push("it has " + all("h1").length + " main headings");
-	const foreign = language === "nl" ? /\b(the|and|your|you|with|order|this|from|email|pay)\b/i
-		: /\b(het|een|en|niet|je|wij|voor|bestelling|betalen|naar|wordt|mandje)\b/i;
-	for (const e of all("body, body *, title")) {
-		if (e.closest("[lang]").lang !== language || e.matches("script, pre")) continue;
-		const own = [...e.childNodes].filter((n) => n.nodeType === Node.TEXT_NODE).map((n) => n.data);
-		const told = ["aria-label", "title", "alt", "placeholder"].map((a) => e.getAttribute(a) ?? "").concat(e.matches("form") ? Object.values(e.dataset) : []);
-		for (const text of own.concat(told)) if (foreign.test(text)) wrong.push("in another language: " + text.trim());
-	}
-	if (all("main").length !== 1) wrong.push("it has no main part");
-	const wide = document.scrollingElement.scrollWidth;
-	if (wide > innerWidth) {
-		const who = all("body *").filter((e) => e.getBoundingClientRect().right > innerWidth + 1).map(name).slice(0, 3);
-		wrong.push("it is " + wide + " pixels wide, so it scrolls sideways: " + who.join(", "));
-	}
-	const ids = all("[id]").map((e) => e.id);
-	for (const id of new Set(ids.filter((id, i) => ids.indexOf(id) !== i))) wrong.push("the id " + id + " is used twice");
-	for (const e of all("input:not([type=hidden]), select, textarea")) {
-		if (![...e.labels].some((l) => l.textContent.trim()) && !e.ariaLabel) wrong.push("without a label: " + name(e));
-	}
-	for (const e of all("a[href], button")) {
-		if (!e.textContent.trim() && !e.ariaLabel && e.ariaHidden !== "true") wrong.push("without a name: " + name(e));
-	}
-	for (const e of all("[aria-describedby], [aria-labelledby]")) {
-		for (const id of ((e.getAttribute("aria-describedby") ?? "") + " " + (e.getAttribute("aria-labelledby") ?? "")).trim().split(/\s+/)) {
-			if (!document.getElementById(id)) wrong.push(name(e) + " refers to #" + id + ", which is not there");
-		}
-	}
-	for (const e of all("a[href^='#']")) {
-		if (!document.getElementById(e.hash.slice(1))) wrong.push(name(e) + " leads to " + e.hash + ", which is not there");
-	}
-	for (const e of all("button, input:not([type=hidden]), select, textarea").filter(seen)) {
-		const r = e.getBoundingClientRect();
-		if (r.width < 24 || r.height < 24) wrong.push("too small to hit (" + Math.round(r.width) + " by " + Math.round(r.height) + "): " + name(e));
-	}
-	const paint = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
-	const rgba = (color) => {
-		paint.clearRect(0, 0, 1, 1);
-		paint.fillStyle = color;
-		paint.fillRect(0, 0, 1, 1);
-		return [...paint.getImageData(0, 0, 1, 1).data];
-	};
-	const light = ([r, g, b]) => [r, g, b].map((c) => c / 255).map((c) => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
-		.reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
-	const ground = (e) => {
-		for (; e; e = e.parentElement) {
-			const color = rgba(getComputedStyle(e).backgroundColor);
-			if (color[3] === 255) return color;
-		}
-		return rgba("Canvas");
-	};
-	const texts = new Set();
-	const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-	while (walker.nextNode()) if (walker.currentNode.data.trim()) texts.add(walker.currentNode.parentElement);
-	for (const e of [...texts].filter(seen)) {
-		const style = getComputedStyle(e);
-		const [a, b] = [light(rgba(style.color)), light(ground(e))];
-		const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
-		const size = parseFloat(style.fontSize);
-		if (ratio < (size >= 24 || (size >= 18.6 && style.fontWeight >= 700) ? 3 : 4.5)) wrong.push("contrast " + ratio.toFixed(1) + ": " + name(e));
-	}
-	return wrong;
-}`
 
 func TestMailboxShowsTheOneMail(t *testing.T) {
 	needBrowser(t)

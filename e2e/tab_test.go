@@ -35,6 +35,7 @@ type tab struct {
 	mu       sync.Mutex
 	troubles []string // what no page may do: foreign requests, violated policies, failing scripts
 	failures []string // requests that failed; some tests make them fail
+	requests []string // all of them
 }
 
 // visitor is a browser window of somebody new.
@@ -94,6 +95,7 @@ func (b *tab) watch() {
 			if err != nil {
 				return
 			}
+			b.add(&b.requests, ev.Request.URL)
 			ours := strings.HasPrefix(ev.Request.URL, b.base+"/") || b.pages != "" && strings.HasPrefix(ev.Request.URL, b.pages+"/testbank/")
 			if !ours && !strings.HasPrefix(ev.Request.URL, "data:") {
 				b.add(&b.troubles, "a request to somebody else: "+ev.Request.URL)

@@ -774,6 +774,28 @@ func TestStaticFilesMayBeKeptForEverUnderTheirHash(t *testing.T) {
 	}
 }
 
+// TestALinkToTheShopHasAPicture: where people share it, its public pages are shown with one, whatever host
+// they were asked from. Pages of one visitor are not shown.
+func TestALinkToTheShopHasAPicture(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	picture := regexp.MustCompile(`<meta property="og:image" content="http://shop\.test(/static/share\.png\?v=[0-9a-f]+)"`)
+	for _, page := range []string{"/", "/nl", "/p/mug"} {
+		found := picture.FindStringSubmatch(b.get(page).body)
+		if found == nil {
+			t.Fatalf("%s has no picture", page)
+		}
+		if got := b.get(found[1]); got.status != 200 || got.header.Get("Content-Type") != "image/png" {
+			t.Errorf("%s: %d %s", found[1], got.status, got.header.Get("Content-Type"))
+		}
+	}
+	for _, page := range []string{"/basket", "/contact", "/mailbox"} {
+		if body := b.get(page).body; strings.Contains(body, "og:") || !strings.Contains(body, `content="noindex"`) {
+			t.Errorf("%s is shown to search engines", page)
+		}
+	}
+}
+
 func TestIdsAndGradientsAreUniqueOnAPage(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -262,7 +262,7 @@ func TestEveryCookieIsClosed(t *testing.T) {
 			}
 		}
 	}
-	for _, want := range []string{"__Host-basket", "__Host-lang", "__Host-recent"} {
+	for _, want := range []string{"__Host-basket", "__Host-lang", "__Host-orders"} {
 		if !names[want] {
 			t.Errorf("no answer set %s: %v", want, names)
 		}

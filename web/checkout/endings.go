@@ -69,6 +69,6 @@ func (k *Checkout) tooLate(c *gin.Context, v visit) error {
 }
 
 func (k *Checkout) gone(c *gin.Context) error {
-	k.Site.Say(c, http.StatusNotFound, ui.Warn, ui.TCheckoutGone, ui.TCheckoutGoneHow, "checkout-not-found")
+	k.Site.Say(c, http.StatusNotFound, ui.Absent, ui.TCheckoutGone, ui.TCheckoutGoneHow, "checkout-not-found")
 	return nil
 }

@@ -43,7 +43,11 @@ func (s *Site) Problem(c *gin.Context, err error) {
 	if shown.status == http.StatusServiceUnavailable || shown.status == http.StatusTooManyRequests || domain.KindOf(err) == domain.Busy {
 		RetryAfter(c, err)
 	}
-	s.Say(c, shown.status, ui.Danger, shown.title, shown.text, "problem")
+	tone := ui.Danger
+	if domain.KindOf(err) == domain.NotFound {
+		tone = ui.Absent
+	}
+	s.Say(c, shown.status, tone, shown.title, shown.text, "problem")
 }
 
 // RetryAfter says when to send a request again, in whole seconds.
@@ -65,7 +69,7 @@ func (s *Site) Report(c *gin.Context, err error) {
 
 // NotFound answers for an address that does not exist.
 func (s *Site) NotFound(c *gin.Context) {
-	s.Say(c, http.StatusNotFound, ui.Warn, ui.TNotFound, ui.TNotFoundTo, "not-found")
+	s.Say(c, http.StatusNotFound, ui.Absent, ui.TNotFound, ui.TNotFoundTo, "not-found")
 }
 
 // Say sends a page with one message.

@@ -2,12 +2,14 @@ package ui
 
 import (
 	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
 	"mime"
 	"net/http"
 	"path"
+	"strings"
 	"time"
 )
 
@@ -15,9 +17,10 @@ import (
 var static embed.FS
 
 type asset struct {
-	body []byte
-	hash string
-	kind string
+	body   []byte
+	packed []byte // by gzip; nil for what is packed already
+	hash   string
+	kind   string
 }
 
 var assets = func() map[string]asset {
@@ -32,10 +35,21 @@ var assets = func() map[string]asset {
 			panic(err)
 		}
 		sum := sha256.Sum256(body)
-		all[e.Name()] = asset{body, hex.EncodeToString(sum[:6]), kindOf(e.Name())}
+		all[e.Name()] = asset{body, pack(e.Name(), body), hex.EncodeToString(sum[:6]), kindOf(e.Name())}
 	}
 	return all
 }()
+
+func pack(name string, body []byte) []byte {
+	if path.Ext(name) == ".png" {
+		return nil
+	}
+	var packed bytes.Buffer
+	w, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression) // a level that exists
+	_, _ = w.Write(body)                                       // to memory
+	_ = w.Close()
+	return packed.Bytes()
+}
 
 func kindOf(name string) string {
 	switch path.Ext(name) {
@@ -68,6 +82,24 @@ func ServeAsset(w http.ResponseWriter, r *http.Request, name string) bool {
 	if r.URL.Query().Get("v") == a.hash {
 		h.Set("Cache-Control", "public, max-age=31536000, immutable")
 	}
-	http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(a.body))
+	h.Set("Vary", "Accept-Encoding")
+	body := a.body
+	if a.packed != nil && takesGzip(r) {
+		h.Set("Content-Encoding", "gzip")
+		h.Set("ETag", `"`+a.hash+`-gzip"`)
+		body = a.packed
+	}
+	http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(body))
 	return true
+}
+
+// takesGzip reports whether a client said that it reads gzip. One that weighs encodings against each other
+// gets the file as it is.
+func takesGzip(r *http.Request) bool {
+	for part := range strings.SplitSeq(r.Header.Get("Accept-Encoding"), ",") {
+		if strings.TrimSpace(part) == "gzip" {
+			return true
+		}
+	}
+	return false
 }
