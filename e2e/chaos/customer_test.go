@@ -102,7 +102,8 @@ func (c *customer) pays(order operation, id string) {
 		capture = "manual"
 	}
 	op := c.operation(order, "POST /v1/payments", "", fmt.Sprintf(`{"order_id":%q,"method":%s,"capture":%q}`, id, method, capture))
-	if token != "ideal" && !manual && c.chance(5) {
+	op.away = token != "ideal" && c.chance(25)
+	if token != "ideal" && !manual && !op.away && c.chance(5) {
 		second := op // somebody pays the same order under another key: one of the two is refused
 		second.key = newKey()
 		defer c.beside(second)()
@@ -174,7 +175,7 @@ func (c *customer) atTheBank(page string) {
 func (c *customer) together(op operation, into any, status int) bool {
 	var company []func()
 	meet := func(percent int, nemesis string, others ...operation) {
-		if !c.chance(percent) {
+		if !c.chance(percent) || op.away {
 			return
 		}
 		c.world.fire(nemesis, 1)
