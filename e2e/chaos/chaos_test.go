@@ -77,13 +77,16 @@ func weather(t *testing.T, length time.Duration, make func(*testing.T, string) *
 	build(t, dir)
 	w := make(t, dir)
 	defer w.history.flush()
+	for i := range w.streams {
+		w.streams[i].all = chosen(w.streams[i].all)
+	}
 
 	took := w.storm(seed, length)
-	w.heal()
-	w.customersEnd.Wait()
-	w.settle(t)
-	w.replayAll(t)
-	w.check(t, dir)
+	for _, then := range []func(){w.heal, w.customersEnd.Wait, func() { w.settle(t) }, func() { w.replayAll(t) }, func() { w.check(t, dir) }} {
+		if !w.caught() {
+			then()
+		}
+	}
 
 	r, err := w.report(seed, took)
 	if err != nil {
@@ -132,7 +135,7 @@ func (w *world) storm(seed uint64, length time.Duration) (took time.Duration) {
 	missed := func() bool { // the replays come in the end
 		return slices.ContainsFunc(w.unfired(), func(name string) bool { return name != replayed && name != replayedPoisoned })
 	}
-	for time.Since(begin) < length || missed() && time.Since(begin) < length+tardy {
+	for !w.caught() && (time.Since(begin) < length || missed() && time.Since(begin) < length+tardy) {
 		time.Sleep(100 * time.Millisecond)
 	}
 	closing()
@@ -164,6 +167,9 @@ func evidence(t *testing.T, seed uint64) string {
 
 func build(t *testing.T, dir string) {
 	t.Helper()
+	if binary = *binaryFlag; binary != "" {
+		return
+	}
 	binary = filepath.Join(dir, "shop")
 	cmd := exec.Command("go", "build", "-tags", "nomsgpack,failpoint", "-o", binary, "../../cmd/shop")
 	if out, err := cmd.CombinedOutput(); err != nil {

@@ -109,8 +109,8 @@ func (c client) try(op operation, n int) (ack, string) {
 		c.world.violation("I4", "%s was answered with %d %s%s and before that (%s) with %d %s%s; payloads %s and %s",
 			a.scope(), a.Status, full.header, got.body, first.Request, first.Status, first.header, first.body, a.Print, first.Print)
 	}
-	if a.Status == http.StatusInternalServerError {
-		c.world.violation("I3", "%s met something that nobody foresaw: %d %s (request %s)", a.scope(), a.Status, got.body, a.Request)
+	if a.Code == "retry_same_key" {
+		c.world.violation("unforeseen", "%s was answered with %d %s: the shop did not know what had happened to it", a.scope(), a.Status, got.body)
 	}
 	if a.Outcome == final && !expected[a.Status] {
 		c.world.violation("I3", "%s was answered with %d %s", a.scope(), a.Status, got.body)

@@ -64,7 +64,7 @@ func (w *world) check(t *testing.T, dir string) {
 		}
 	}
 	for name, check := range map[string]func() error{
-		"ledger": w.checkLedger, "stored answers": w.checkStored, "answers": w.checkTold, "mails": w.checkMails, "events": w.checkEvents,
+		"owners": w.checkOwners, "ledger": w.checkLedger, "stored answers": w.checkStored, "answers": w.checkTold, "mails": w.checkMails, "events": w.checkEvents,
 	} {
 		if err := check(); err != nil {
 			t.Fatalf("check %s: %v", name, err)
@@ -194,6 +194,24 @@ func (w *world) checkTold() error {
 		if !ok {
 			w.violation("I3", "%s (payload %q) was answered with %d %s, and there is order %q, payment %q, change %q",
 				a.scope(), a.Print, a.Status, a.body, orders[told.ID], payments[told.ID], changes[told.ID])
+		}
+	}
+	return nil
+}
+
+// checkOwners looks whether anybody was told of somebody else's order (I6).
+func (w *world) checkOwners() error {
+	owners, err := w.pairs(`SELECT o.id || chr(31) || c.name FROM orders o JOIN consumers c ON c.id = o.consumer_id`)
+	if err != nil {
+		return err
+	}
+	for _, a := range w.history.finals() {
+		var told struct{ ID string }
+		if json.Unmarshal(a.body, &told) != nil || a.Endpoint != "POST /v1/orders" {
+			continue // what cannot be read breaks I3
+		}
+		if owner := owners[told.ID]; owner != "" && owner != a.Consumer {
+			w.violation("I6", "%s was answered with %s, an order of %s's", a.scope(), a.body, owner)
 		}
 	}
 	return nil

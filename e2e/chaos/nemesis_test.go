@@ -189,7 +189,7 @@ func (w *world) trouble(ctx context.Context, seed uint64) {
 	var all sync.WaitGroup
 	run := func(s *schedule, r *replica) {
 		all.Go(func() {
-			for ctx.Err() == nil {
+			for len(s.all) > 0 && ctx.Err() == nil {
 				next := s.next()
 				time.Sleep(next.pause)
 				begin := w.history.now()

@@ -10,7 +10,7 @@ import (
 
 // ofPostgres hurt the database server.
 func ofPostgres() []nemesis {
-	return []nemesis{
+	return append(ofDatabase(), []nemesis{
 		{"freeze Postgres", func(w *world, _ *replica, d time.Duration) int { w.postgres.frozen(d); return 1 }},
 		{"crash Postgres", func(w *world, _ *replica, d time.Duration) int {
 			w.postgres.kill()
@@ -26,7 +26,7 @@ func ofPostgres() []nemesis {
 		}},
 		{"pools exhausted", func(w *world, _ *replica, d time.Duration) int { return exhaustPools(w, d) }},
 		{"no connection left at Postgres", func(w *world, _ *replica, d time.Duration) int { return takeConnections(w, d) }},
-	}
+	}...)
 }
 
 // fullDisk leaves Postgres no room, does something at the worst moment, and gives the room back. A
