@@ -93,7 +93,16 @@ func (c *customer) operation(of operation, endpoint, id, body string) operation 
 }
 
 func (c *customer) pays(order operation, id string) {
-	token, manual := c.token(), c.chance(10)
+	token := c.token()
+	if !c.paysWith(token, order, id) && token == "tok_declined" && c.chance(60) {
+		c.world.fire("another card after a refusal", 1)
+		c.paysWith("tok_ok", order, id)
+	}
+}
+
+// paysWith reports whether the payment was more than refused.
+func (c *customer) paysWith(token string, order operation, id string) bool {
+	manual := c.chance(10)
 	method, capture := fmt.Sprintf(`{"type":"card","token":%q}`, token), "automatic"
 	if token == "ideal" {
 		method, manual = `{"type":"ideal"}`, false
@@ -116,7 +125,7 @@ func (c *customer) pays(order operation, id string) {
 		} `json:"next_action"`
 	}
 	if !c.together(op, &pay, 0) {
-		return
+		return false
 	}
 	if token != "tok_ok" && token != "tok_declined" {
 		c.world.fire("provider: "+token, 1)
@@ -131,6 +140,7 @@ func (c *customer) pays(order operation, id string) {
 	case "paid":
 		c.looksAtPaid(order, id, pay.ID)
 	}
+	return true
 }
 
 // looksAtPaid looks at what was paid, and perhaps wants money back.

@@ -14,6 +14,8 @@ var rules = []struct{ invariant, what, query string }{
 		`SELECT consumer_id || ' ' || key FROM orders GROUP BY consumer_id, key HAVING count(*) > 1`},
 	{"I1", "two payments for one key",
 		`SELECT consumer_id || ' ' || key FROM payments GROUP BY consumer_id, key HAVING count(*) > 1`},
+	{"I1", "two changes of a payment for one key",
+		`SELECT consumer_id || ' ' || kind || ' ' || key FROM modifications WHERE key IS NOT NULL GROUP BY consumer_id, kind, key HAVING count(*) > 1`},
 	{"I2", "a paid order without exactly one payment that paid it",
 		`SELECT o.number FROM orders o LEFT JOIN payments p ON p.order_id = o.id AND p.status IN ('paid', 'refunded') AND p.captured = o.total
 			WHERE o.status = 'paid' GROUP BY o.number HAVING count(p.id) <> 1`},

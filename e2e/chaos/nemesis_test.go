@@ -115,7 +115,7 @@ const (
 // ofClients are the nemeses that customers bring along.
 func ofClients() (names []string) {
 	names = []string{"twins on one key", "triplets on one key", "another payload under the key", "another consumer with the key",
-		"two payments of one order", completerToo, replayed}
+		"two payments of one order", "another card after a refusal", completerToo, replayed}
 	for _, t := range tokens[2:] {
 		names = append(names, "provider: "+t.name)
 	}
