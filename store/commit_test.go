@@ -140,6 +140,22 @@ func full(t *testing.T, db *store.DB) (makeRoom func()) {
 	return func() { limit(1_000_000) }
 }
 
+// TestALockThatEndsAReadPasses: whoever has locked the table, for a migration perhaps, will be done soon.
+func TestALockThatEndsAReadPasses(t *testing.T) {
+	t.Parallel()
+	db, s := storetest.Postgres(t).Open(t, nil), scope(t)
+	block, err := db.SQL().BeginTx(t.Context(), nil)
+	must(t, err)
+	_, err = block.ExecContext(t.Context(), "LOCK TABLE idempotency_keys IN ACCESS EXCLUSIVE MODE")
+	must(t, err)
+	if _, _, err := db.Claim(t.Context(), s); !store.IsDown(err) {
+		t.Errorf("while the table is locked: got %v, want one that says it is down", err)
+	}
+	must(t, block.Rollback())
+	_, _, err = db.Claim(t.Context(), s)
+	must(t, err)
+}
+
 func TestAViolatedConstraintUndoesEverythingAndSaysWhatItMeans(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, d storetest.Database) {

@@ -110,17 +110,17 @@ func notFound(err error, code, message string) error {
 	return err
 }
 
-// IsDown reports whether err means that the database could not be reached, did not answer or had no
-// room left, as opposed to a request it refused.
+// IsDown reports whether err means that the database could not be reached, did not answer in time or had
+// no room left, as opposed to a request it refused.
 func IsDown(err error) bool {
-	if errors.Is(err, ErrBusy) || errors.Is(err, context.DeadlineExceeded) {
+	if errors.Is(err, ErrBusy) || errors.Is(err, context.DeadlineExceeded) || isTransient(err) {
 		return true
 	}
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return strings.HasPrefix(pg.Code, "57P") || strings.HasPrefix(pg.Code, "08") || strings.HasPrefix(pg.Code, "53") || pg.Code == "57014"
 	}
 	if lite, ok := errors.AsType[*sqlite.Error](err); ok {
-		return slices.Contains([]int{sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_BUSY}, lite.Code()&0xff)
+		return slices.Contains([]int{sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN}, lite.Code()&0xff)
 	}
 	if _, refused := errors.AsType[*pgconn.ConnectError](err); refused {
 		return true
