@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/stdlib"
 
 	"example.com/eenmaal/domain"
 	"example.com/eenmaal/store"
@@ -154,6 +155,24 @@ func TestALockThatEndsAReadPasses(t *testing.T) {
 	must(t, block.Rollback())
 	_, _, err = db.Claim(t.Context(), s)
 	must(t, err)
+}
+
+// A connection may break between two statements. Whoever is next to use it must be told of a database that
+// cannot be reached, and not of something that nobody foresaw.
+func TestAConnectionThatIsFoundClosedMeansThatTheDatabaseIsDown(t *testing.T) {
+	t.Parallel()
+	conn, err := storetest.Postgres(t).Open(t, nil).SQL().Conn(t.Context())
+	must(t, err)
+	defer func() { _ = conn.Close() }()
+	_ = conn.Raw(func(driver any) error {
+		pg := driver.(*stdlib.Conn).Conn()
+		must(t, pg.Close(t.Context()))
+		_, err := pg.Exec(t.Context(), "SELECT 1")
+		if err == nil || !store.IsDown(err) {
+			t.Errorf("%v is not known as a database that is down", err)
+		}
+		return err
+	})
 }
 
 func TestAViolatedConstraintUndoesEverythingAndSaysWhatItMeans(t *testing.T) {

@@ -133,10 +133,10 @@ func isClosed(err error) bool {
 	return err != nil && strings.Contains(err.Error(), "sql: database is closed")
 }
 
-// isBroken reports a connection that broke in use: what its first user sees of a server that went
-// away, before anybody tries to connect again.
+// isBroken reports a connection that broke, in use or just before: what its first user sees of a server
+// that went away, before anybody tries to connect again.
 func isBroken(err error) bool {
 	_, network := errors.AsType[net.Error](err)
-	return network || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+	return network || errors.Is(err, pgconn.ErrConnClosed) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
 		errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone)
 }
