@@ -1,7 +1,8 @@
 // Package chaos hurts the whole shop in every way it knows, all at the same time, and then looks whether
 // anything happened twice, was lost or was told wrongly. It starts the built program, two replicas of it,
-// with a Postgres, a Redis and a payment provider, and a bad link between each two; what came out of
-// them is kept in this process, which nothing hurts. Nothing of the shop's code is used here.
+// with a Postgres, a Redis and a payment provider, and a bad link between each two; and then one with a
+// SQLite file. What came out of them is kept in this process, which nothing hurts. Nothing of the shop's
+// code is used here.
 //
 //	go test ./e2e/chaos -args -chaos.time 10m -chaos.fsync -chaos.seed 7
 //
@@ -56,12 +57,12 @@ func TestNothingIsDoneTwiceOrLostOnSQLite(t *testing.T) {
 // asked skips what takes long or needs much, unless somebody wants it.
 func asked(t *testing.T) {
 	t.Helper()
-	asked := os.Getenv("EENMAAL_TEST_ALL") != ""
-	flag.Visit(func(f *flag.Flag) { asked = asked || strings.HasPrefix(f.Name, "chaos.") })
+	wanted := os.Getenv("EENMAAL_TEST_ALL") != ""
+	flag.Visit(func(f *flag.Flag) { wanted = wanted || strings.HasPrefix(f.Name, "chaos.") })
 	switch {
 	case !supported:
 		t.Skip("NOT TESTED: the harness knows how to freeze and kill processes on Linux only")
-	case !asked:
+	case !wanted:
 		t.Skip("NOT TESTED: it takes minutes; make test or make chaos")
 	}
 	if err := missing(); err != nil {
@@ -70,7 +71,7 @@ func asked(t *testing.T) {
 }
 
 // weather makes a storm of some length over a new world, and judges what is left.
-func weather(t *testing.T, length time.Duration, make func(*testing.T, string) *world, file string) {
+func weather(t *testing.T, length time.Duration, create func(*testing.T, string) *world, file string) {
 	asked(t)
 	seed := *seedFlag
 	if seed == 0 {
@@ -78,7 +79,7 @@ func weather(t *testing.T, length time.Duration, make func(*testing.T, string) *
 	}
 	dir := evidence(t, seed)
 	build(t, dir)
-	w := make(t, dir)
+	w := create(t, dir)
 	defer w.history.flush()
 	for i := range w.streams {
 		w.streams[i].all = chosen(w.streams[i].all)

@@ -35,7 +35,7 @@ type world struct {
 	diary                     diary
 	mails, events             sink
 	customersEnd              sync.WaitGroup
-	sql                       *sql.DB       // the same
+	sql                       *sql.DB       // past every link
 	cache                     *redis.Client // the same; nil without Redis
 
 	mu         sync.Mutex
