@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/stdlib"
 
 	"example.com/eenmaal/domain"
 	"example.com/eenmaal/store"
@@ -138,6 +139,40 @@ func full(t *testing.T, db *store.DB) (makeRoom func()) {
 	}
 	limit(1) // it cannot be less than there are
 	return func() { limit(1_000_000) }
+}
+
+// TestALockThatEndsAReadPasses: whoever has locked the table, for a migration perhaps, will be done soon.
+func TestALockThatEndsAReadPasses(t *testing.T) {
+	t.Parallel()
+	db, s := storetest.Postgres(t).Open(t, nil), scope(t)
+	block, err := db.SQL().BeginTx(t.Context(), nil)
+	must(t, err)
+	_, err = block.ExecContext(t.Context(), "LOCK TABLE idempotency_keys IN ACCESS EXCLUSIVE MODE")
+	must(t, err)
+	if _, _, err := db.Claim(t.Context(), s); !store.IsDown(err) {
+		t.Errorf("while the table is locked: got %v, want one that says it is down", err)
+	}
+	must(t, block.Rollback())
+	_, _, err = db.Claim(t.Context(), s)
+	must(t, err)
+}
+
+// A connection may break between two statements. Whoever is next to use it must be told of a database that
+// cannot be reached, and not of something that nobody foresaw.
+func TestAConnectionThatIsFoundClosedMeansThatTheDatabaseIsDown(t *testing.T) {
+	t.Parallel()
+	conn, err := storetest.Postgres(t).Open(t, nil).SQL().Conn(t.Context())
+	must(t, err)
+	defer func() { _ = conn.Close() }()
+	_ = conn.Raw(func(driver any) error {
+		pg := driver.(*stdlib.Conn).Conn()
+		must(t, pg.Close(t.Context()))
+		_, err := pg.Exec(t.Context(), "SELECT 1")
+		if err == nil || !store.IsDown(err) {
+			t.Errorf("%v is not known as a database that is down", err)
+		}
+		return err
+	})
 }
 
 func TestAViolatedConstraintUndoesEverythingAndSaysWhatItMeans(t *testing.T) {

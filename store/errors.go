@@ -114,17 +114,17 @@ func notFound(err error, code, message string) error {
 	return err
 }
 
-// IsDown reports whether err means that the database could not be reached, did not answer or had no
-// room left, as opposed to a request it refused.
+// IsDown reports whether err means that the database could not be reached, did not answer in time or had
+// no room left, as opposed to a request it refused.
 func IsDown(err error) bool {
-	if errors.Is(err, ErrBusy) || errors.Is(err, context.DeadlineExceeded) {
+	if errors.Is(err, ErrBusy) || errors.Is(err, context.DeadlineExceeded) || isTransient(err) {
 		return true
 	}
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return strings.HasPrefix(pg.Code, "57P") || strings.HasPrefix(pg.Code, "08") || strings.HasPrefix(pg.Code, "53") || pg.Code == "57014"
 	}
 	if lite, ok := errors.AsType[*sqlite.Error](err); ok {
-		return slices.Contains([]int{sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_BUSY}, lite.Code()&0xff)
+		return slices.Contains([]int{sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN}, lite.Code()&0xff)
 	}
 	if _, refused := errors.AsType[*pgconn.ConnectError](err); refused {
 		return true
@@ -137,10 +137,10 @@ func isClosed(err error) bool {
 	return err != nil && strings.Contains(err.Error(), "sql: database is closed")
 }
 
-// isBroken reports a connection that broke in use: what its first user sees of a server that went
-// away, before anybody tries to connect again.
+// isBroken reports a connection that broke, in use or just before: what its first user sees of a server
+// that went away, before anybody tries to connect again.
 func isBroken(err error) bool {
 	_, network := errors.AsType[net.Error](err)
-	return network || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+	return network || errors.Is(err, pgconn.ErrConnClosed) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
 		errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone)
 }

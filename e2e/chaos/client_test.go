@@ -24,6 +24,7 @@ type operation struct {
 	key      string
 	body     string
 	print    string // tells payloads under one key apart
+	away     bool   // after an attempt that tells nothing the client goes away, until the shop goes on without him
 }
 
 // How a client of the shop should behave: the same key on every attempt, and pauses that grow, of random
@@ -51,9 +52,12 @@ func (w *world) newClient() client { return client{int(clients.Add(1)), w} }
 
 // perform repeats an operation until its answer is final, or says that the key is another request's. It
 // gives up at the recovery bound.
-func (w *world) perform(op operation) (ack, bool) {
+func (w *world) perform(op operation) (ack, bool) { return w.repeat(op, 0) }
+
+// repeat is perform by a client who has already made some attempts.
+func (w *world) repeat(op operation, attempts int) (ack, bool) {
 	c, begin := w.newClient(), time.Now()
-	for n := 0; ; n++ {
+	for n := attempts; ; n++ {
 		got, outcome := c.try(op, n)
 		switch outcome {
 		case final:
@@ -61,6 +65,12 @@ func (w *world) perform(op operation) (ack, bool) {
 			return got, true
 		case reused:
 			return got, false
+		}
+		if op.away {
+			op.away = false
+			time.Sleep(lease + lookAfter + rand.N(2*time.Second))
+			begin = time.Now()
+			continue
 		}
 		if w.overdue(begin) {
 			w.violation("I12", "%s %s has no final answer within %s after healing; the last attempt: %d %s %s (request %s)",
@@ -98,6 +108,9 @@ func (c client) try(op operation, n int) (ack, string) {
 	if first := c.world.history.add(a, full); first != nil {
 		c.world.violation("I4", "%s was answered with %d %s%s and before that (%s) with %d %s%s; payloads %s and %s",
 			a.scope(), a.Status, full.header, got.body, first.Request, first.Status, first.header, first.body, a.Print, first.Print)
+	}
+	if a.Code == "retry_same_key" {
+		c.world.violation("unforeseen", "%s was answered with %d %s: the shop did not know what had happened to it", a.scope(), a.Status, got.body)
 	}
 	if a.Outcome == final && !expected[a.Status] {
 		c.world.violation("I3", "%s was answered with %d %s", a.scope(), a.Status, got.body)

@@ -93,7 +93,16 @@ func (c *customer) operation(of operation, endpoint, id, body string) operation 
 }
 
 func (c *customer) pays(order operation, id string) {
-	token, manual := c.token(), c.chance(10)
+	token := c.token()
+	if !c.paysWith(token, order, id) && token == "tok_declined" && c.chance(60) {
+		c.world.fire("another card after a refusal", 1)
+		c.paysWith("tok_ok", order, id)
+	}
+}
+
+// paysWith reports whether the payment was more than refused.
+func (c *customer) paysWith(token string, order operation, id string) bool {
+	manual := c.chance(10)
 	method, capture := fmt.Sprintf(`{"type":"card","token":%q}`, token), "automatic"
 	if token == "ideal" {
 		method, manual = `{"type":"ideal"}`, false
@@ -102,7 +111,8 @@ func (c *customer) pays(order operation, id string) {
 		capture = "manual"
 	}
 	op := c.operation(order, "POST /v1/payments", "", fmt.Sprintf(`{"order_id":%q,"method":%s,"capture":%q}`, id, method, capture))
-	if token != "ideal" && !manual && c.chance(5) {
+	op.away = token != "ideal" && c.chance(25)
+	if token != "ideal" && !manual && !op.away && c.chance(5) {
 		second := op // somebody pays the same order under another key: one of the two is refused
 		second.key = newKey()
 		defer c.beside(second)()
@@ -115,7 +125,7 @@ func (c *customer) pays(order operation, id string) {
 		} `json:"next_action"`
 	}
 	if !c.together(op, &pay, 0) {
-		return
+		return false
 	}
 	if token != "tok_ok" && token != "tok_declined" {
 		c.world.fire("provider: "+token, 1)
@@ -130,6 +140,7 @@ func (c *customer) pays(order operation, id string) {
 	case "paid":
 		c.looksAtPaid(order, id, pay.ID)
 	}
+	return true
 }
 
 // looksAtPaid looks at what was paid, and perhaps wants money back.
@@ -174,7 +185,7 @@ func (c *customer) atTheBank(page string) {
 func (c *customer) together(op operation, into any, status int) bool {
 	var company []func()
 	meet := func(percent int, nemesis string, others ...operation) {
-		if !c.chance(percent) {
+		if !c.chance(percent) || op.away {
 			return
 		}
 		c.world.fire(nemesis, 1)

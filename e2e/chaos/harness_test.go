@@ -115,7 +115,7 @@ func TestResetBreaksWhatIsOpen(t *testing.T) {
 func TestScheduleFollowsFromTheSeed(t *testing.T) {
 	t.Parallel()
 	of := func(seed uint64) string {
-		s, names := newSchedule(seed, 3, time.Second, ofLinks()), ""
+		s, names := newSchedule(seed, 3, time.Second, ofLinks("a", "b")), ""
 		for range 3 * len(s.all) {
 			one := s.next()
 			names += fmt.Sprintln(one.name, one.pause, one.last)
@@ -129,7 +129,7 @@ func TestScheduleFollowsFromTheSeed(t *testing.T) {
 	if first == of(8) {
 		t.Error("two seeds give one schedule")
 	}
-	s, seen := newSchedule(1, 1, time.Second, ofReplicas()), map[string]bool{}
+	s, seen := newSchedule(1, 1, time.Second, ofReplicas(failpoints)), map[string]bool{}
 	for range s.all {
 		seen[s.next().name] = true
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -107,6 +108,20 @@ func (h *history) attempts() []attempt {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return append([]attempt{}, h.all...)
+}
+
+// about gives the attempts with the keys that a story names, the first of many.
+func (h *history) about(story string) (lines string) {
+	const most = 30
+	n := 0
+	for _, a := range h.attempts() {
+		if strings.Contains(story, a.Key) && n < most {
+			line, _ := json.Marshal(a) // strings and numbers
+			lines += string(line) + "\n"
+			n++
+		}
+	}
+	return lines
 }
 
 func (h *history) flush() {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"strings"
 	"sync"
 	"time"
@@ -20,8 +21,8 @@ type nemesis struct {
 var failpoints = []string{"before_commit", "after_commit", "after_claim", "after_reserve", "before_charge", "after_charge",
 	"before_finish_commit", "after_finish", "before_write", "after_mail", "after_webhook"}
 
-// ofReplicas hurt one of the replicas.
-func ofReplicas() []nemesis {
+// ofReplicas hurt one of the replicas. It dies by its own hand at these points.
+func ofReplicas(points []string) []nemesis {
 	list := []nemesis{
 		{"kill replica", func(_ *world, r *replica, _ time.Duration) int { r.kill(""); return 1 }},
 		{"freeze replica for 1.3 leases", func(_ *world, r *replica, _ time.Duration) int {
@@ -34,7 +35,7 @@ func ofReplicas() []nemesis {
 		{"rolling restart", rollingRestart},
 		{"pause after_charge for longer than the lease", pauseAfterCharge},
 	}
-	for _, point := range failpoints {
+	for _, point := range points {
 		list = append(list, nemesis{"kill at " + point, func(_ *world, r *replica, _ time.Duration) int { return killAt(r, point) }})
 	}
 	return list
@@ -72,39 +73,6 @@ func rollingRestart(w *world, _ *replica, _ time.Duration) int {
 	return 1
 }
 
-// ofServers hurt Postgres and Redis.
-func ofServers() []nemesis {
-	return []nemesis{
-		{"freeze Postgres", func(w *world, _ *replica, d time.Duration) int { w.postgres.frozen(d); return 1 }},
-		{"crash Postgres", func(w *world, _ *replica, d time.Duration) int {
-			w.postgres.kill()
-			time.Sleep(min(d, 300*time.Millisecond))
-			return w.again(w.postgres)
-		}},
-		{"end all sessions of Postgres", func(w *world, _ *replica, _ time.Duration) int {
-			var n int
-			ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
-			defer cancel()
-			_ = w.sql.QueryRowContext(ctx, "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name = 'eenmaal'").Scan(&n)
-			return n
-		}},
-		{"freeze Redis", func(w *world, _ *replica, d time.Duration) int { w.redis.frozen(d); return 1 }},
-		{"kill Redis", func(w *world, _ *replica, d time.Duration) int {
-			w.redis.kill()
-			time.Sleep(d)
-			return w.again(w.redis)
-		}},
-		{"flush Redis", func(w *world, _ *replica, _ time.Duration) int {
-			ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
-			defer cancel()
-			if w.cache.FlushAll(ctx).Err() != nil {
-				return 0
-			}
-			return 1
-		}},
-	}
-}
-
 func (w *world) again(s *server) int {
 	if err := s.start(); err != nil {
 		w.violation("harness", "%v", err)
@@ -113,8 +81,8 @@ func (w *world) again(s *server) int {
 }
 
 // ofLinks make trouble on one of the links. The fronts of both replicas are one in the schedule.
-func ofLinks() (list []nemesis) {
-	for _, name := range []string{"client-app", "app-postgres", "app-redis", "app-provider", "provider-app"} {
+func ofLinks(names ...string) (list []nemesis) {
+	for _, name := range names {
 		for _, what := range troubles {
 			list = append(list, nemesis{name + ": " + string(what), func(w *world, _ *replica, d time.Duration) (met int) {
 				var mu sync.Mutex
@@ -137,10 +105,17 @@ func ofLinks() (list []nemesis) {
 	return list
 }
 
+// Nemeses that fire by themselves: one is noticed by its numbers, the replays come in the end.
+const (
+	completerToo     = "the completer beside the client and the webhook"
+	replayed         = "replay with an empty cache"
+	replayedPoisoned = "replay with a spoilt cache"
+)
+
 // ofClients are the nemeses that customers bring along.
 func ofClients() (names []string) {
 	names = []string{"twins on one key", "triplets on one key", "another payload under the key", "another consumer with the key",
-		"two payments of one order", "replay with an empty cache"}
+		"two payments of one order", "another card after a refusal", completerToo, replayed}
 	for _, t := range tokens[2:] {
 		names = append(names, "provider: "+t.name)
 	}
@@ -185,35 +160,63 @@ func (s *schedule) next() step {
 	return step{one, between(s.pause/2, s.pause*3/2), between(150*time.Millisecond, 600*time.Millisecond)}
 }
 
-// trouble hurts the world until ctx ends: each replica, the servers and the links on their own, all at
-// the same time.
+// diary is what was done when, and how often it had an effect.
+type diary struct {
+	mu   sync.Mutex
+	file *os.File
+}
+
+func (d *diary) note(begin, end int64, s step, r *replica, fired int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	where := ""
+	if r != nil {
+		where = " " + r.name
+	}
+	fmt.Fprintf(d.file, "%8.3f %8.3f %3d %s%s\n", time.Duration(begin).Seconds(), time.Duration(end).Seconds(), fired, s.name, where)
+}
+
+// stream is a schedule that goes on beside the others, for each replica when it hurts those.
+type stream struct {
+	pause    time.Duration // on average
+	beside   int           // how many draw from it
+	replicas bool
+	all      []nemesis
+}
+
+// trouble hurts the world until ctx ends: each stream on its own, all at the same time.
 func (w *world) trouble(ctx context.Context, seed uint64) {
-	replicas := newSchedule(seed, 1, 600*time.Millisecond, ofReplicas())
-	servers := newSchedule(seed, 2, 1200*time.Millisecond, ofServers())
-	links := newSchedule(seed, 3, 600*time.Millisecond, ofLinks())
 	var all sync.WaitGroup
 	run := func(s *schedule, r *replica) {
 		all.Go(func() {
-			for ctx.Err() == nil {
+			for len(s.all) > 0 && ctx.Err() == nil {
 				next := s.next()
 				time.Sleep(next.pause)
-				w.fire(next.name, next.hurt(w, r, next.last))
+				begin := w.history.now()
+				n := next.hurt(w, r, next.last)
+				w.fire(next.name, n)
+				w.diary.note(begin, w.history.now(), next, r, n)
 			}
 		})
 	}
-	for _, r := range w.replicas {
-		run(replicas, r)
+	for i, one := range w.streams {
+		s := newSchedule(seed, uint64(i+1), one.pause, one.all)
+		if one.replicas {
+			for _, r := range w.replicas {
+				run(s, r)
+			}
+		}
+		for range one.beside {
+			run(s, nil)
+		}
 	}
-	run(servers, nil)
-	run(links, nil)
-	run(links, nil) // two at a time
 	all.Wait()
 }
 
 // unfired are the nemeses that have had no effect yet.
-func (w *world) unfired(names []string) (list []string) {
+func (w *world) unfired() (list []string) {
 	fired := w.firings()
-	for _, name := range names {
+	for _, name := range w.nemeses() {
 		if fired[name] == 0 {
 			list = append(list, name)
 		}
@@ -221,11 +224,16 @@ func (w *world) unfired(names []string) (list []string) {
 	return list
 }
 
-func nemeses() (names []string) {
-	for _, all := range [][]nemesis{ofReplicas(), ofServers(), ofLinks()} {
-		for _, n := range all {
+// nemeses are the names of all that hurt this world.
+func (w *world) nemeses() (names []string) {
+	for _, s := range w.streams {
+		for _, n := range s.all {
 			names = append(names, n.name)
 		}
 	}
-	return append(names, ofClients()...)
+	names = append(names, ofClients()...)
+	if w.cache != nil {
+		names = append(names, replayedPoisoned)
+	}
+	return names
 }

@@ -84,6 +84,11 @@ func children(pid int) (list []int) {
 	return list
 }
 
+// allocate takes room on a disk without writing to it.
+func allocate(file *os.File, from, size int64) error {
+	return syscall.Fallocate(int(file.Fd()), 0, from, size)
+}
+
 // killed reports whether a process ended by kill -9.
 func killed(state *os.ProcessState) bool {
 	status, ok := state.Sys().(syscall.WaitStatus)

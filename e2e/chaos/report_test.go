@@ -24,6 +24,7 @@ type report struct {
 	Takeovers   int            `json:"takeovers"`
 	Deaths      int            `json:"replica_deaths"`
 	Crashes     int            `json:"postgres_crashes"`
+	Full        int            `json:"writes_refused_by_full_disk"`
 	Redis       int            `json:"redis_faults"`
 	Orders      int            `json:"orders"`
 	Paid        int            `json:"orders_paid"`
@@ -66,6 +67,7 @@ func (w *world) report(seed uint64, took time.Duration) (report, error) {
 		one.mu.Unlock()
 	}
 	r.Crashes = r.Nemeses["crash Postgres"]
+	r.Full = r.Nemeses["disk of Postgres full"] + r.Nemeses["crash Postgres on a full disk"] + r.Nemeses["disk full"] + r.Nemeses["kill on a full disk"]
 	r.Redis = r.Nemeses["kill Redis"] + r.Nemeses["freeze Redis"] + r.Nemeses["flush Redis"]
 	var mails, events map[string]string
 	mails, r.MailCopies = w.mails.all(func(string, string, string) {})
@@ -80,19 +82,22 @@ func (w *world) report(seed uint64, took time.Duration) (report, error) {
 			return r, err
 		}
 	}
-	r.Void = r.void(w.unfired(nemeses()))
+	r.Void = r.void(w.unfired())
 	return r, nil
 }
 
-// keysPerSecond is the least work under which a verdict says something. Two processors that are busy with
-// other things do twice as much.
-const keysPerSecond = 5
+// The least work under which a verdict says something, per second of trouble, so that a long run has to
+// show more. Two processors that are busy with other things as well do three times as much, of each.
+const (
+	keysPerSecond   = 5
+	scenesPerSecond = 0.1 // of each kind of thing that the shop must get right, and one at least
+)
 
 // void tells why a run proves nothing, however quiet it was.
 func (r report) void(unfired []string) (why []string) {
-	for what, n := range map[string]int{"unknown outcome": r.Unknowns, "replay": r.Replays, "takeover": r.Takeovers, "mismatch": r.Mismatches} {
-		if n == 0 {
-			why = append(why, "there was no "+what)
+	for what, n := range map[string]int{"unknown outcomes": r.Unknowns, "replays": r.Replays, "takeovers": r.Takeovers, "mismatches": r.Mismatches} {
+		if least := max(1, int(scenesPerSecond*r.Seconds)); n < least {
+			why = append(why, fmt.Sprintf("there were %d %s, fewer than %d", n, what, least))
 		}
 	}
 	if least := int(keysPerSecond * r.Seconds); r.Keys < least {
@@ -119,6 +124,7 @@ func (r report) String() string {
 	line("takeovers", r.Takeovers)
 	line("replica deaths", r.Deaths)
 	line("Postgres crashes", r.Crashes)
+	line("writes on a full disk", r.Full)
 	line("Redis faults", r.Redis)
 	line("orders", fmt.Sprintf("%d, %d of them paid", r.Orders, r.Paid))
 	line("mails", fmt.Sprintf("%d, in %d copies", r.Mails, r.MailCopies))

@@ -94,23 +94,42 @@ func (s *server) kill() {
 	s.cmd = nil
 }
 
+// alive reports whether the server's process runs.
+func (s *server) alive() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.cmd == nil {
+		return false
+	}
+	select {
+	case <-s.gone:
+		s.cmd = nil
+		return false
+	default:
+		return true
+	}
+}
+
 // frozen runs for a while without letting the server do anything.
 func (s *server) frozen(d time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.cmd == nil {
+		return
+	}
 	freeze(s.cmd.Process)
 	time.Sleep(d)
 	thaw(s.cmd.Process)
 }
 
-// newPostgres starts an empty Postgres. safe makes every commit reach the disk before it is answered, as
+// maxConnections of Postgres: more than both replicas and the harness need, few enough to take them all.
+const maxConnections = 60
+
+// newPostgres starts an empty Postgres on a disk of its own, with a clock of its own. safe makes every commit reach the disk before it is answered, as
 // in production; without it a commit survives the death of every process all the same.
-func newPostgres(t *testing.T, dir string, safe bool) (*server, string) {
+func newPostgres(t *testing.T, dir string, d *disk, c *clock, safe bool) (*server, string) {
 	t.Helper()
-	data, addr := filepath.Join(dir, "postgres"), freeAddress(t)
-	if err := os.Mkdir(data, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	data, addr := d.folder(t, "postgres"), freeAddress(t)
 	setup := exec.Command(program("initdb"), "-D", data, "-U", "postgres", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync")
 	setup.Dir = "/"
 	if err := asPostgres(setup, data); err != nil {
@@ -122,7 +141,7 @@ func newPostgres(t *testing.T, dir string, safe bool) (*server, string) {
 	}
 	_, port, _ := net.SplitHostPort(addr)
 	args := []string{"-D", data, "-p", port, "-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=" + data,
-		"-c", "max_connections=200", "-c", "jit=off", "-c", "timezone=UTC"}
+		"-c", fmt.Sprint("max_connections=", maxConnections), "-c", "max_wal_size=96MB", "-c", "min_wal_size=32MB", "-c", "jit=off", "-c", "timezone=UTC"}
 	if !safe {
 		args = append(args, "-c", "fsync=off", "-c", "full_page_writes=off")
 	}
@@ -136,20 +155,19 @@ func newPostgres(t *testing.T, dir string, safe bool) (*server, string) {
 		name: "postgres", addr: addr, ready: witness.PingContext,
 		command: func() (*exec.Cmd, error) {
 			cmd := exec.Command(program("postgres"), args...)
-			cmd.Dir = "/"
+			cmd.Dir, cmd.Env = "/", c.environment()
 			return cmd, asPostgres(cmd, data)
 		},
 	}), url
 }
 
-// program finds one of Postgres' programs, which many systems keep out of PATH.
+// program finds one of Postgres' programs or the system's, which many systems keep out of PATH.
 func program(name string) string {
 	if path, err := exec.LookPath(name); err == nil {
 		return path
 	}
 	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/" + name)
-	found = append(found, "/usr/pgsql/bin/"+name)
-	return found[0]
+	return append(found, "/usr/sbin/"+name)[0]
 }
 
 // newRedis starts an empty Redis that keeps nothing through a restart.
@@ -209,15 +227,36 @@ func freeAddress(t *testing.T) string {
 // missing tells which of the servers' programs are not installed.
 func missing() error {
 	var errs []error
-	for _, name := range []string{program("initdb"), program("postgres"), "redis-server"} {
+	for _, name := range []string{program("initdb"), program("postgres"), "redis-server", program("mke2fs")} {
 		if _, err := exec.LookPath(name); err != nil {
 			errs = append(errs, err)
 		}
 	}
-	if !supported {
-		errs = append(errs, errors.New("the harness knows how to freeze and kill processes on Linux only"))
+	if fakeTime() == "" {
+		errs = append(errs, errors.New("libfaketime is not installed"))
 	}
 	return errors.Join(errs...)
+}
+
+// watch counts how often a text comes into a log from now on.
+func watch(log *os.File, text string) (times func() int) {
+	size := func() int64 {
+		info, err := os.Stat(log.Name())
+		if err != nil {
+			return 0
+		}
+		return info.Size()
+	}
+	from, n := size(), 0
+	return func() int {
+		news := make([]byte, max(size()-from, 0))
+		if _, err := log.ReadAt(news, from); err != nil {
+			return n // next time
+		}
+		whole := strings.LastIndexByte(string(news), '\n') + 1
+		n, from = n+strings.Count(string(news[:whole]), text), from+int64(whole)
+		return n
+	}
 }
 
 // lastLine of a file, which may not be there.
