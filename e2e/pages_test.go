@@ -144,6 +144,8 @@ func (b *tab) walk(w *world, language string) {
 	w.bank.heal()
 	b.click("check-now")
 	look("order paid", "order-paid")
+	b.click("to-timeline")
+	look("timeline", "timeline")
 	b.open(review)
 	look("already paid", "already-paid")
 	b.open("/mailbox")

@@ -79,6 +79,8 @@ type Config struct {
 	Drafts Drafts
 	Desk   *admin.Config // nil: there is no desk
 
+	Timelines shop.Timelines // what happened with the keys of an order, shown in the demo; nil for not
+
 	Name          string // of the shop; "Eenmaal" when empty
 	BaseURL       string // "https://shop.example"; never taken from a request
 	PaymentPages  string // where the payment provider's pages are, unless they are at BaseURL
@@ -125,7 +127,7 @@ func New(cfg Config) (*Web, error) {
 	}
 	w := &Web{
 		site: s,
-		shop: &shop.Shop{Site: s, Reader: cfg.Reader},
+		shop: &shop.Shop{Site: s, Reader: cfg.Reader, Timelines: cfg.Timelines},
 		checkout: &checkout.Checkout{
 			Site: s, Reader: cfg.Reader, Drafts: cfg.Drafts, TTL: cfg.CheckoutTTL,
 			PlaceOrder: cfg.Ops.PlaceOrder, PayOrder: cfg.Ops.PayOrder,

@@ -106,11 +106,15 @@ func newApp(ctx context.Context, cfg Config, log *slog.Logger) (a *app, err erro
 		return nil, err
 	}
 	a.api.ScheduleReconciliation()
-	a.web, err = web.New(web.Config{
+	pages := web.Config{
 		Ops:    web.Ops{PlaceOrder: a.api.PlaceOrder, PayOrder: a.api.PayOrder, SubmitContact: a.api.SubmitContact},
 		Reader: a.db, Drafts: a.db, BaseURL: cfg.BaseURL, PaymentPages: cfg.PSPPublicURL, Demo: cfg.demo(), SessionSecret: []byte(cfg.SessionSecret),
 		CheckoutTTL: cfg.TTLOrders, Now: a.db.Now, Log: log, Version: version(), Desk: a.desk(),
-	})
+	}
+	if a.journal != nil {
+		pages.Timelines = a.journal
+	}
+	a.web, err = web.New(pages)
 	return a, err
 }
 

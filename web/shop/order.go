@@ -1,7 +1,6 @@
 package shop
 
 import (
-	"crypto/subtle"
 	"net/http"
 	"slices"
 
@@ -21,6 +20,7 @@ type orderView struct {
 	Paid    string // how and when; empty: not paid
 	Email   string // masked
 	Mailed  bool
+	Panel   *sentPanel // nil for none
 }
 
 // saying is what an order's page says of it. Text may be empty.
@@ -31,19 +31,14 @@ type saying struct {
 	Waits               bool // the page looks again by itself
 }
 
-// order shows an order to who knows its token. A wrong token and a number that does not exist get the
-// same answer.
+// order shows an order to who knows its token.
 func (s *Shop) order(c *gin.Context) error {
 	site.NoStore(c)
-	ctx := c.Request.Context()
-	order, err := s.Reader.OrderByNumber(ctx, c.Param("number"))
-	if err != nil && domain.KindOf(err) != domain.NotFound {
+	order, ok, err := s.owned(c)
+	if err != nil || !ok {
 		return err
 	}
-	if err != nil || order.Token == "" || subtle.ConstantTimeCompare([]byte(c.Query("t")), []byte(order.Token)) != 1 {
-		s.Site.NotFound(c)
-		return nil
-	}
+	ctx := c.Request.Context()
 	payments, err := s.Reader.PaymentsOf(ctx, order.ID)
 	if err != nil {
 		return err
@@ -58,7 +53,8 @@ func (s *Shop) order(c *gin.Context) error {
 	}
 	p := s.Site.Page(c, "")
 	view := orderView{Order: order, Summary: ui.SummaryOf(p.Lang, order), saying: told(order, payments, back),
-		Refunds: back.sentences(p), Paid: paidWith(p.Lang, payments), Email: ui.MaskEmail(order.Email), Mailed: slices.ContainsFunc(mails, isConfirmation)}
+		Refunds: back.sentences(p), Paid: paidWith(p.Lang, payments), Email: ui.MaskEmail(order.Email),
+		Mailed: slices.ContainsFunc(mails, isConfirmation), Panel: s.sent(c, order, payments, mails)}
 	p.Title, p.State = p.T(view.Title), "order-"+string(order.Status)
 	if view.Waits {
 		p.Refresh = 5

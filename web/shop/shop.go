@@ -27,8 +27,9 @@ type Reader interface {
 
 // Shop answers with these pages.
 type Shop struct {
-	Site   *site.Site
-	Reader Reader
+	Site      *site.Site
+	Reader    Reader
+	Timelines Timelines // nil for no panel and no page about what happened with an order's keys
 }
 
 // Mount adds the routes of one language. home is the address of its first page within r.
@@ -46,6 +47,9 @@ func (s *Shop) Mount(r gin.IRouter, home string) {
 	r.GET("/orders/:number", s.Site.Handle(s.order))
 	if s.Site.Demo {
 		r.GET("/mailbox", s.Site.Handle(s.mailbox))
+	}
+	if s.Site.Demo && s.Timelines != nil {
+		r.GET("/orders/:number/timeline", s.Site.Handle(s.timeline))
 	}
 }
 

@@ -236,6 +236,24 @@ async function poll(place) {
   }
 }
 
+// A living part of a page is drawn anew every second, until the server sends it as ended.
+async function live(place) {
+  while (place?.matches("[data-live]")) {
+    await sleep(1000);
+    if (document.hidden) continue;
+    try {
+      const answer = await fetch(location.href, { signal: AbortSignal.timeout(deadline) });
+      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      const next = page.getElementById(place.id);
+      if (!next) continue;
+      place.replaceWith(document.adoptNode(next));
+      place = next;
+    } catch {
+      // Ask again later.
+    }
+  }
+}
+
 function ready() {
   for (const button of document.querySelectorAll("[data-theme-switch]")) {
     button.hidden = false;
@@ -253,3 +271,4 @@ ready();
 focusMessage();
 const waiting = document.querySelector("[data-poll]");
 if (waiting) poll(waiting);
+live(document.querySelector("[data-live]"));
