@@ -48,7 +48,7 @@ func TestATimelineIsDrawnAnewWhileThePaymentRuns(t *testing.T) {
 		w := newWorld(t, db)
 		b := w.visitor()
 		b.toReview("tok_ok")
-		w.slowBank(5 * time.Second)
+		w.slowBank(3 * time.Second)
 		b.click("pay")
 		eventually(t, patience, func() string { return "an order" }, func() bool { return w.number("SELECT count(*) FROM orders") == 1 })
 		var number, token string
