@@ -52,12 +52,8 @@ func (s *Shop) sent(c *gin.Context, order domain.Order, payments []domain.Paymen
 	return panel
 }
 
-func orderPath(o domain.Order) string {
-	return "/orders/" + url.PathEscape(o.Number) + "?t=" + url.QueryEscape(o.Token)
-}
-
 func timelinePath(o domain.Order) string {
-	return "/orders/" + url.PathEscape(o.Number) + "/timeline?t=" + url.QueryEscape(o.Token)
+	return "/orders/" + o.Number + "/timeline?t=" + url.QueryEscape(o.Token)
 }
 
 // owned reads the order that a request names and has the token of. A wrong token and a number that does
@@ -94,6 +90,10 @@ func (s *Shop) timeline(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
+	back, err := s.refunds(ctx, order, payments)
+	if err != nil {
+		return err
+	}
 	timeline, err := s.Timelines.OrderTimeline(ctx, order.ID)
 	if err != nil {
 		return err
@@ -101,7 +101,7 @@ func (s *Shop) timeline(c *gin.Context) error {
 	p := s.Site.Page(c, ui.TTimeline.In(site.Lang(c), order.Number))
 	p.State = "timeline"
 	view := timelineView{Number: order.Number, Back: p.URL(orderPath(order)), Client: ui.TLaneYou, Events: ui.Sequence(timeline.Events), Earlier: timeline.Earlier,
-		Living: told(order, payments, refundsOf(order, payments)).Waits || runs(timeline.Events, s.Site.Now())}
+		Living: told(order, payments, back).Waits || runs(timeline.Events, s.Site.Now())}
 	if order.Consumer > 0 {
 		view.Client = ui.TLaneClient
 	}
