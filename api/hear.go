@@ -119,9 +119,6 @@ func (a *API) mail(tx *store.Tx, m domain.Mail) {
 	a.jobs.Enqueue(tx, jobs.SendMail, m.ID)
 }
 
-// maxStale is how often something is decided anew because what it had read changed before its commit.
-const maxStale = 5
-
 // commit lets fn read, decide and queue, and commits it. It is for what has no key of a client's:
 // events and jobs, whose own rows say whether they were done.
 func (a *API) commit(ctx context.Context, fn func(tx *store.Tx) error) error {
@@ -131,7 +128,7 @@ func (a *API) commit(ctx context.Context, fn func(tx *store.Tx) error) error {
 		if err == nil {
 			err = tx.Commit(ctx)
 		}
-		if !errors.Is(err, store.ErrStale) || try == maxStale {
+		if !errors.Is(err, store.ErrStale) || try == store.MaxStale {
 			return err
 		}
 	}

@@ -18,6 +18,9 @@ import (
 // or a random number is in use already. Nothing was written; decide again.
 var ErrStale = errors.New("decided on something that has changed")
 
+// MaxStale is how often something is decided because of ErrStale, the first time included.
+const MaxStale = 5
+
 type productRow struct {
 	SKU      string `gorm:"column:sku"`
 	Name     string

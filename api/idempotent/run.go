@@ -101,9 +101,6 @@ func (r *Run) begin() *Tx {
 	return &Tx{Tx: r.registry.cfg.DB.Begin(), Scope: r.key.Scope, metrics: r.registry.metrics, unknown: func() { r.unknown = true }}
 }
 
-// maxStale is how often a step is decided anew because what it had read changed before its commit.
-const maxStale = 5
-
 // Step runs fn and commits what it queued, with the claim if this is the first transaction. A step
 // that an earlier attempt finished is not run again: its recorded result is given. fn may run more
 // than once before it commits, so it must write only through tx. A final error undoes fn's writes and
@@ -243,7 +240,7 @@ func (r *Run) decide(ctx context.Context, fn func(*Tx) error) error {
 			err = tx.commit(ctx)
 		}
 		switch {
-		case errors.Is(err, store.ErrStale) && try < maxStale:
+		case errors.Is(err, store.ErrStale) && try < store.MaxStale:
 			r.registry.cfg.DB.ForgetPrices()
 		case err != nil && domain.KindOf(err).Final():
 			return r.refuse(ctx, err)
