@@ -37,9 +37,9 @@ func (s *Shop) showOrders(c *gin.Context, status int, v ordersView) error {
 	return s.Site.Render(c, status, ordersPage(p, v))
 }
 
-// lookUp leads to an order by its number and its email address, or forgets those of this browser. It is a POST, so that neither stands in
-// an address, in a log or in the browser's history. A number that does not exist and an email address
-// that is not the order's get the same answer.
+// lookUp leads to an order by its number and its email address, or forgets those of this browser. It is a
+// POST, so that nothing of it stands in an address, in a log or in the browser's history. A number that
+// does not exist and an email address that is not the order's get the same answer.
 func (s *Shop) lookUp(c *gin.Context) error {
 	form, err := site.Form(c)
 	if err != nil {
