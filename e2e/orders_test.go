@@ -86,6 +86,9 @@ func TestAReceiptIsPrinted(t *testing.T) {
 					t.Errorf("the receipt says %q", part)
 				}
 			}
+			if seen := b.js("[...document.querySelectorAll('a, button, input, [data-testid=sent-panel]')].filter((e) => e.checkVisibility()).length"); seen != "0" {
+				t.Errorf("the receipt shows %s things to press", seen)
+			}
 			if text := b.js("getComputedStyle(document.body).color"); text != "rgb(28, 27, 25)" {
 				t.Errorf("the receipt is printed in %s", text)
 			}

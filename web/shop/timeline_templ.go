@@ -240,7 +240,7 @@ func sentBox(p ui.Page, v *sentPanel) templ.Component {
 		}
 		ctx = templ.InitializeContext(ctx)
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "<section class=\"box sent\" aria-labelledby=\"sent-title\" data-testid=\"sent-panel\"><h2 id=\"sent-title\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "<section class=\"box sent unprinted\" aria-labelledby=\"sent-title\" data-testid=\"sent-panel\"><h2 id=\"sent-title\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
