@@ -48,6 +48,8 @@ func TestABasketThatSomebodyElseWroteIsEmpty(t *testing.T) {
 func TestAddingTwiceFromOnePageAddsOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
+	b.post("/basket", url.Values{"sku": {"vase"}, "quantity": {""}})
+	b.want(422, "/basket", "basket-empty", "basket-mistake")
 	b.get("/p/vase")
 	path, form := b.last.form(t, "/basket")
 	form.Set("quantity", "2")
