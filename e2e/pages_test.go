@@ -205,6 +205,8 @@ func TestMailboxShowsTheOneMail(t *testing.T) {
 		if !strings.HasPrefix(link, b.base+"/orders/"+number) {
 			t.Fatalf("the mail leads to %q", link)
 		}
+		b.click("mail-link")
+		b.shows("order-paid")
 		stranger := w.visitor()
 		stranger.open(strings.TrimPrefix(link, b.base))
 		stranger.shows("order-paid")

@@ -2,6 +2,7 @@ package shop
 
 import (
 	"net/http"
+	"strings"
 
 	"github.com/gin-gonic/gin"
 
@@ -21,4 +22,26 @@ func (s *Shop) mailbox(c *gin.Context) error {
 	p := s.Site.Page(c, ui.TMailboxTitle.In(site.Lang(c)))
 	p.State = "mailbox"
 	return s.Site.Render(c, http.StatusOK, mailboxPage(p, mails))
+}
+
+// part is a piece of a mail's text.
+type part struct {
+	Text string
+	Link bool // an address of this shop, and of nobody else
+}
+
+// linked takes a text apart at the shop's own addresses, so that a click follows them as in a real mailbox.
+func linked(text, base string) (parts []part) {
+	for {
+		at := strings.Index(text, base+"/")
+		if at < 0 {
+			return append(parts, part{Text: text})
+		}
+		length := strings.IndexAny(text[at:], " \n\r\t")
+		if length < 0 {
+			length = len(text) - at
+		}
+		parts = append(parts, part{Text: text[:at]}, part{Text: text[at : at+length], Link: true})
+		text = text[at+length:]
+	}
 }
