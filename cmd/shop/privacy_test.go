@@ -25,6 +25,7 @@ import (
 	"example.com/eenmaal/domain"
 	"example.com/eenmaal/domain/fault"
 	"example.com/eenmaal/store/storetest"
+	"example.com/eenmaal/web/admin"
 	"example.com/eenmaal/web/ui"
 )
 
@@ -179,6 +180,8 @@ func (v visit) onThePages(a *app) {
 	v.want("a message", v.post("/contact/"+form, message), 303)
 	v.want("another message with its key", v.post("/contact/"+form, url.Values{"key": {form}, "email": {p.email}, "message": {p.message + "!"}}), 409)
 	v.want("a panic", v.post("/contact/"+newKey(), message, "X-Panic", "before_finish"), 503, 303, 409)
+	v.want("a sign-in at the desk", v.post("/admin/sign-in", url.Values{"user": {p.email}, "password": {p.bearer}, "to": {"/admin/orders?q=" + p.email}}), 422)
+	v.want("a search at the desk", send(v.h, "GET", "/admin/orders?q="+p.email, ""), 303)
 	for range 200 {
 		if v.post("/basket", url.Values{"sku": {p.name}, "quantity": {p.email}}).Code == 429 {
 			return
@@ -216,7 +219,8 @@ func TestPersonalDataIsWhereTheBusinessNeedsItAndNowhereElse(t *testing.T) {
 		var book logbook
 		p := newPerson()
 		a := startApp(t, slog.New(slog.NewJSONHandler(&book, &slog.HandlerOptions{Level: slog.LevelDebug})), map[string]string{
-			"DATABASE_URL": d.URL, "DATA_DIR": dirOf(t, d), "REDIS_URL": storetest.RedisURL(t), "API_CONSUMERS": "marked=" + p.bearer, "RATE_LIMIT_ADDRESS": "60"})
+			"DATABASE_URL": d.URL, "DATA_DIR": dirOf(t, d), "REDIS_URL": storetest.RedisURL(t), "API_CONSUMERS": "marked=" + p.bearer, "RATE_LIMIT_ADDRESS": "60",
+			"ADMIN_PASSWORD_HASH": admin.HashPassword("correct horse battery")})
 		if err := a.jobs.Start(t.Context()); err != nil {
 			t.Fatal(err)
 		}

@@ -62,8 +62,8 @@ func do[In, Out any](d *Desk, c *gin.Context, op site.Operation[In, Out], action
 	if e, ok := errors.AsType[*domain.Error](err); ok {
 		outcome = e.Code
 	}
-	d.Site.Log.InfoContext(ctx, "staff action", "staff", staffOf(c), "action", action, "about", about, "key", key.Short(),
-		"replayed", reply.Replayed, "outcome", outcome)
+	d.Site.Log.InfoContext(ctx, "staff action", "staff", staffOf(c), "action", action, "about", about,
+		"order", c.Param("number"), "key", key.Short(), "replayed", reply.Replayed, "outcome", outcome)
 	return out, err
 }
 
@@ -88,6 +88,9 @@ func (d *Desk) unsettled(c *gin.Context, v actionView, err error, show func(stat
 		d.Site.Report(c, err)
 		site.RetryAfter(c, err)
 		v.Tone, v.Problem, v.Anew = ui.Warn, tUnsure.In(lang), ""
+		if t, ok := refusals[e.Code]; ok {
+			v.Problem, v.Detail = tNotDone.In(lang), t.In(lang)
+		}
 		return show(http.StatusServiceUnavailable, v)
 	default:
 		return err

@@ -17,6 +17,7 @@ var refusals = map[string]ui.Text{
 	"capture_refused":           both("The payment provider refused.", "De betaaldienst weigerde."),
 	"void_refused":              both("The payment provider refused.", "De betaaldienst weigerde."),
 	"order_not_capturable":      both("The order is cancelled: nothing more is captured for it.", "De bestelling is geannuleerd: er wordt niets meer voor geïnd."),
+	"payment_in_progress":       both("A payment of this order is under way. Press again in a moment.", "Een betaling van deze bestelling loopt nog. Druk zo nog eens."),
 	"order_not_cancellable":     both("The order is cancelled already.", "De bestelling is al geannuleerd."),
 	"idempotency_key_expired":   both("This form is too old.", "Dit formulier is te oud."),
 	"webhook_endpoint_disabled": both("The receiver said that it is gone.", "De ontvanger zei dat hij er niet meer is."),
