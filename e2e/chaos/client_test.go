@@ -68,7 +68,7 @@ func (w *world) repeat(op operation, attempts int) (ack, bool) {
 		}
 		if op.away {
 			op.away = false
-			time.Sleep(lease + lookAfter + rand.N(2*time.Second))
+			time.Sleep(lease + lookAfter + rand.N(4*time.Second))
 			begin = time.Now()
 			continue
 		}

@@ -89,3 +89,34 @@ func (w *world) clockDiffers() bool {
 	err := w.sql.QueryRowContext(ctx, "SELECT clock_timestamp()").Scan(&now)
 	return err == nil && time.Since(now).Abs() > jump/2
 }
+
+func TestOnlyPostgresSeesTheClockJump(t *testing.T) {
+	t.Parallel()
+	asked(t)
+	dir := publicDir(t)
+	w := &world{clock: newClock(t, dir)}
+	_, w.database = newPostgres(t, dir, newDisk(t, dir), w.clock, false)
+	w.witness(t, "pgx", w.database)
+	for _, difference := range []time.Duration{0, jump, -jump, 0} {
+		if err := w.clock.set(difference); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := w.clockDiffers(), difference != 0; got != want {
+			t.Errorf("%s away from the real time: differs %t", difference, got)
+		}
+	}
+}
+
+// publicDir is a folder that Postgres' account passes through.
+func publicDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "eenmaal-chaos-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}

@@ -93,15 +93,14 @@ func (c *customer) operation(of operation, endpoint, id, body string) operation 
 }
 
 func (c *customer) pays(order operation, id string) {
-	token := c.token()
-	if !c.paysWith(token, order, id) && token == "tok_declined" && c.chance(60) {
+	if c.paysWith(c.token(), order, id) == "declined" && c.chance(60) {
 		c.world.fire("another card after a refusal", 1)
 		c.paysWith("tok_ok", order, id)
 	}
 }
 
-// paysWith reports whether the payment was more than refused.
-func (c *customer) paysWith(token string, order operation, id string) bool {
+// paysWith gives the state of the payment, which is empty when there is none.
+func (c *customer) paysWith(token string, order operation, id string) string {
 	manual := c.chance(10)
 	method, capture := fmt.Sprintf(`{"type":"card","token":%q}`, token), "automatic"
 	if token == "ideal" {
@@ -125,7 +124,7 @@ func (c *customer) paysWith(token string, order operation, id string) bool {
 		} `json:"next_action"`
 	}
 	if !c.together(op, &pay, 0) {
-		return false
+		return ""
 	}
 	if token != "tok_ok" && token != "tok_declined" {
 		c.world.fire("provider: "+token, 1)
@@ -140,7 +139,7 @@ func (c *customer) paysWith(token string, order operation, id string) bool {
 	case "paid":
 		c.looksAtPaid(order, id, pay.ID)
 	}
-	return true
+	return pay.Status
 }
 
 // looksAtPaid looks at what was paid, and perhaps wants money back.

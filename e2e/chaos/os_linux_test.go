@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // supported: the harness freezes, kills and lists processes, which every system does in its own way.
@@ -49,7 +50,19 @@ func terminate(p *os.Process) { _ = p.Signal(syscall.SIGTERM) } // it may have e
 // killed leaves sessions behind, which keep the next one from starting.
 func killFamily(p *os.Process) {
 	_ = p.Signal(syscall.SIGSTOP) // no new children
+	family := children(p.Pid)
 	signalFamily(p, syscall.SIGKILL)
+	for _, child := range family { // one that is still busy dying keeps its memory, and with it the next server, from starting
+		for begin := time.Now(); lives(child) && time.Since(begin) < 10*time.Second; {
+			time.Sleep(5 * time.Millisecond)
+		}
+	}
+}
+
+// lives reports whether a process holds anything still.
+func lives(pid int) bool {
+	state, _ := stat(fmt.Sprintf("/proc/%d/stat", pid))
+	return state != "" && state != "Z"
 }
 
 // signalFamily goes through os.Process, which knows when the process has ended: its number may be
@@ -68,20 +81,20 @@ func signalFamily(p *os.Process, signal syscall.Signal) {
 func children(pid int) (list []int) {
 	files, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, file := range files {
-		stat, err := os.ReadFile(file)
-		if err != nil {
-			continue // it has ended
-		}
-		var state string
-		var parent int
-		text := string(stat) // the name before the state is in brackets and may hold any character
-		_, _ = fmt.Sscan(text[strings.LastIndexByte(text, ')')+1:], &state, &parent)
-		if parent == pid && state != "Z" {
+		if state, parent := stat(file); parent == pid && state != "Z" {
 			child, _ := strconv.Atoi(filepath.Base(filepath.Dir(file)))
 			list = append(list, child)
 		}
 	}
 	return list
+}
+
+// stat reads the state of a process and its parent; both are empty when it has ended.
+func stat(file string) (state string, parent int) {
+	text, _ := os.ReadFile(file)
+	end := strings.LastIndexByte(string(text), ')') // the name before the state is in brackets and may hold any character
+	_, _ = fmt.Sscan(string(text[end+1:]), &state, &parent)
+	return state, parent
 }
 
 // allocate takes room on a disk without writing to it.

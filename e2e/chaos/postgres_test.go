@@ -50,28 +50,32 @@ func endSessions(ctx context.Context, on interface {
 }
 
 // poolSize is small enough for the customers to want more than the connections of a replica.
-const poolSize = 6
+const poolSize = 4
 
 // exhaustPools locks what every request needs, until somebody has waited for a connection of his replica.
-func exhaustPools(w *world, d time.Duration) int {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*longest)
+func exhaustPools(w *world, d time.Duration) (waits int) {
+	for begin := time.Now(); waits == 0 && time.Since(begin) < 2*longest; time.Sleep(50 * time.Millisecond) {
+		before := w.poolWaits()
+		w.lockedKeys(time.Second + d)
+		for process, n := range w.poolWaits() {
+			waits += n - before[process]
+		}
+	}
+	return waits
+}
+
+// lockedKeys runs for a while without letting anybody read or write a key.
+func (w *world) lockedKeys(d time.Duration) {
+	ctx, cancel := context.WithTimeout(context.Background(), d)
 	defer cancel()
-	before := w.poolWaits()
 	tx, err := w.sql.BeginTx(ctx, nil)
 	if err != nil {
-		return 0
+		return
 	}
 	defer func() { _ = tx.Rollback() }() // it is over in any way
-	if _, err := tx.ExecContext(ctx, "LOCK TABLE idempotency_keys IN ACCESS EXCLUSIVE MODE"); err != nil {
-		return 0
+	if _, err := tx.ExecContext(ctx, "LOCK TABLE idempotency_keys IN ACCESS EXCLUSIVE MODE"); err == nil {
+		<-ctx.Done()
 	}
-	time.Sleep(time.Second + d)
-	_ = tx.Rollback()
-	waits := 0
-	for name, n := range w.poolWaits() {
-		waits += n - before[name]
-	}
-	return max(waits, 0)
 }
 
 // poolWaits tells of each process that answers how often somebody in it has waited for a connection.

@@ -2,6 +2,7 @@ package chaos
 
 import (
 	"context"
+	"testing"
 	"time"
 )
 
@@ -47,4 +48,27 @@ func (w *world) poison(how string) (n int) {
 		time.Sleep(20 * time.Millisecond)
 	}
 	return n
+}
+
+func TestPoisonSpoilsEveryCopy(t *testing.T) {
+	t.Parallel()
+	asked(t)
+	w := &world{}
+	_, w.cache = newRedis(t, t.TempDir())
+	copies := map[string]string{"x:answer:{1}": "one", "x:answer:{2}": "two", "x:answer:{3}": "three"}
+	for _, how := range []string{swap, mistype} {
+		for name, text := range copies {
+			if err := w.cache.Set(t.Context(), name, text, 0).Err(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := w.poison(how); n != len(copies) {
+			t.Errorf("%d copies were spoilt", n)
+		}
+		for name, text := range copies {
+			if got, err := w.cache.Get(t.Context(), name).Result(); got == text && err == nil {
+				t.Errorf("%s is still %s", name, got)
+			}
+		}
+	}
 }

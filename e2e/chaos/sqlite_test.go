@@ -28,4 +28,4 @@ func fullFile(w *world, d time.Duration, worst func()) int {
 // forSQLite are the queries of the checks in the other database's words.
 var forSQLite = strings.NewReplacer("::text", "", "chr(31)", "char(31)", "string_agg(", "group_concat(",
 	"convert_from(k.body, 'UTF8')", "CAST(k.body AS text)", "convert_from(body, 'UTF8')", "CAST(body AS text)",
-	"now() + interval '5 seconds'", "strftime('%Y-%m-%d %H:%M:%f', 'now', '+5 seconds')")
+	"now() + interval '5 seconds'", "strftime('%Y-%m-%d %H:%M:%f', 'now', '+5 seconds')", "now()", "strftime('%Y-%m-%d %H:%M:%f', 'now')")
