@@ -36,14 +36,14 @@ func (db *DB) Attention(ctx context.Context) ([]domain.Attention, error) {
 	return list, err
 }
 
-// ListAttention reads a page of the flags in a state, newest first: the open ones, or those that are
+// ListAttention reads a part of the flags in a state, newest first: the open ones, or those that are
 // settled.
-func (db *DB) ListAttention(ctx context.Context, l domain.Listing) (domain.Listed[domain.Attention], error) {
+func (db *DB) ListAttention(ctx context.Context, l domain.Listing) (domain.Part[domain.Attention], error) {
 	query := db.gorm.WithContext(ctx).Table("attention").Where("settled_at IS NULL")
 	if l.State == domain.FlagSettled {
 		query = db.gorm.WithContext(ctx).Table("attention").Where("settled_at IS NOT NULL")
 	}
-	return newestFirst(query, l, "id", attentionRow.attention, func(a domain.Attention) string { return a.ID })
+	return listed(query, "id", l, attentionRow.attention, func(r attentionRow) string { return r.ID })
 }
 
 // Flagged reads one flag by its id, settled or not.

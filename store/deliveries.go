@@ -63,10 +63,10 @@ var inDelivery = map[domain.DeliveryState]string{
 	domain.DeliveryDead:      "state <> 'delivered' AND state = 'dead'",
 }
 
-// ListDeliveries reads a page of the deliveries to all endpoints, newest first. l.State is a
+// ListDeliveries reads a part of the deliveries to all endpoints, newest first. l.State is a
 // domain.DeliveryState; l.Text the id of an event or an endpoint, or the number of an order that the
 // events are about.
-func (db *DB) ListDeliveries(ctx context.Context, l domain.Listing) (page domain.Listed[domain.Delivery], err error) {
+func (db *DB) ListDeliveries(ctx context.Context, l domain.Listing) (page domain.Part[domain.Delivery], err error) {
 	condition, known := inDelivery[domain.DeliveryState(l.State)]
 	if !known {
 		return page, nil
@@ -79,7 +79,7 @@ func (db *DB) ListDeliveries(ctx context.Context, l domain.Listing) (page domain
 		}
 		query = query.Where(column+" IN ?", ids)
 	}
-	return newestFirst(query, l, "deliveries.id", deliveryRow.delivery, func(d domain.Delivery) string { return d.ID })
+	return listed(query, "deliveries.id", l, deliveryRow.delivery, func(r deliveryRow) string { return r.ID })
 }
 
 // deliveriesAbout tells what a text stands for: an endpoint, an event, or an order with its payments.

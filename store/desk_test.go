@@ -27,10 +27,10 @@ func TestAFlagThatIsRaisedAnewIsOpenAgain(t *testing.T) {
 			must(t, tx.Commit(t.Context()))
 			page, err := db.ListAttention(t.Context(), domain.Listing{Limit: 9})
 			must(t, err)
-			if len(page.Rows) != 1 {
-				t.Fatalf("%d are open", len(page.Rows))
+			if len(page.Items) != 1 {
+				t.Fatalf("%d are open", len(page.Items))
 			}
-			return page.Rows[0]
+			return page.Items[0]
 		}
 		first := anew("first")
 		if again := anew("again"); again.Note != "first" || !again.CreatedAt.Equal(first.CreatedAt) {

@@ -86,21 +86,21 @@ var inInbox = map[string]string{
 	domain.EventUnreadable:         "state <> 'applied' AND state = 'poison' AND event = ''",
 }
 
-// ListInbox reads a page of the received events, newest first and without their bodies. l.State is a state, EventUnreadable or
+// ListInbox reads a part of the received events, newest first and without their bodies. l.State is a state, EventUnreadable or
 // EventAltered; l.Text the provider's id of an event, or the number of an order.
-func (db *DB) ListInbox(ctx context.Context, l domain.Listing) (domain.Listed[domain.InboxEvent], error) {
+func (db *DB) ListInbox(ctx context.Context, l domain.Listing) (domain.Part[domain.InboxEvent], error) {
 	if l.State == domain.EventAltered {
 		return db.listAltered(ctx, l)
 	}
 	condition, known := inInbox[l.State]
 	if !known {
-		return domain.Listed[domain.InboxEvent]{}, nil
+		return domain.Part[domain.InboxEvent]{}, nil
 	}
 	query := db.gorm.WithContext(ctx).Table("inbox").Omit("body").Where(condition)
 	if l.Text != "" {
 		things, err := db.ordersThings(ctx, l.Text)
 		if err != nil {
-			return domain.Listed[domain.InboxEvent]{}, err
+			return domain.Part[domain.InboxEvent]{}, err
 		}
 		if len(things) > 0 {
 			query = query.Where("payment_id IN ?", things)
@@ -108,27 +108,22 @@ func (db *DB) ListInbox(ctx context.Context, l domain.Listing) (domain.Listed[do
 			query = query.Where("event_id = ?", l.Text)
 		}
 	}
-	return newestFirst(query, l, "id", inboxRow.event, func(e domain.InboxEvent) string { return e.ID })
+	return listed(query, "id", l, inboxRow.event, func(r inboxRow) string { return r.ID })
 }
 
 // listAltered reads the events that came again with another body. Their flags know them.
-func (db *DB) listAltered(ctx context.Context, l domain.Listing) (page domain.Listed[domain.InboxEvent], err error) {
-	query, err := before(db.gorm.WithContext(ctx).Table("attention").Where("kind = ?", domain.AlteredEvent), l, "about")
-	if err != nil {
+func (db *DB) listAltered(ctx context.Context, l domain.Listing) (page domain.Part[domain.InboxEvent], err error) {
+	flags, err := partOf(db.gorm.WithContext(ctx).Table("attention").Where("kind = ?", domain.AlteredEvent), "about", l.Cursor, l.Limit,
+		func(r attentionRow) string { return r.About })
+	if err != nil || len(flags.Items) == 0 {
 		return page, err
-	}
-	var ids []string
-	if err := query.Order("about DESC").Limit(l.Limit+1).Pluck("about", &ids).Error; err != nil || len(ids) == 0 {
-		return page, err
-	}
-	if len(ids) > l.Limit {
-		ids = ids[:l.Limit]
-		page.Older = ids[l.Limit-1]
 	}
 	var rows []inboxRow
-	err = db.gorm.WithContext(ctx).Table("inbox").Omit("body").Where("id IN ?", ids).Order("id DESC").Find(&rows).Error
+	err = db.gorm.WithContext(ctx).Table("inbox").Omit("body").
+		Where("id IN ?", inPart(flags, func(r attentionRow) string { return r.About }).Items).Order("id DESC").Find(&rows).Error
+	page.Older, page.Newer = flags.Older, flags.Newer
 	for _, r := range rows {
-		page.Rows = append(page.Rows, r.event())
+		page.Items = append(page.Items, r.event())
 	}
 	return page, err
 }

@@ -4,62 +4,33 @@ import (
 	"context"
 	"strings"
 
-	"github.com/google/uuid"
 	"gorm.io/gorm"
 
 	"example.com/eenmaal/domain"
 )
 
-// newestFirst reads one page of a query's rows by their id, newest first. Ids are made in the order of
-// time, so that every page is read from an index where the page before it ended.
-func newestFirst[Row, T any](query *gorm.DB, l domain.Listing, id string, convert func(Row) T, idOf func(T) string) (domain.Listed[T], error) {
-	query, err := before(query, l, id)
-	if err != nil {
-		return domain.Listed[T]{}, err
-	}
-	var rows []Row
-	if err := query.Order(id + " DESC").Limit(l.Limit + 1).Find(&rows).Error; err != nil {
-		return domain.Listed[T]{}, err
-	}
-	page := domain.Listed[T]{Rows: make([]T, 0, len(rows))}
-	for _, r := range rows[:min(l.Limit, len(rows))] {
-		page.Rows = append(page.Rows, convert(r))
-	}
-	if len(rows) > l.Limit && l.Limit > 0 {
-		page.Older = idOf(page.Rows[l.Limit-1])
-	}
-	return page, nil
+// listed reads one part of a list as what it is to the domain.
+func listed[R, T any](query *gorm.DB, column string, l domain.Listing, change func(R) T, idOf func(R) string) (domain.Part[T], error) {
+	part, err := partOf(query, column, l.Cursor, l.Limit, idOf)
+	return inPart(part, change), err
 }
 
-// before lets the query begin where the page before ended.
-func before(query *gorm.DB, l domain.Listing, id string) (*gorm.DB, error) {
-	if l.Before == "" {
-		return query, nil
-	}
-	cursor, err := uuid.Parse(l.Before)
-	if err != nil {
-		return nil, domain.Errorf(domain.Malformed, "cursor_malformed", "The cursor must be that of another page.")
-	}
-	return query.Where(id+" < ?", cursor.String()), nil
-}
-
-// searchWindow is how many rows are looked through for a text in one page. What is older is looked
+// searchWindow is how many rows are looked through for a text in one part. What is older is looked
 // through by the next one, so that no search reads a whole table at once.
 const searchWindow = 5000
 
-// searched gives the query that looks for l.Text in a column of its newest rows, and the id of the last
-// row that it looks at, which is empty when it looks at all that is left.
+// searched gives the query that looks for a text in a column of the newest rows before a cursor, and the
+// id of the last row that it looks at, which is empty when it looks at all that is left.
 func searched(all *gorm.DB, l domain.Listing, id, column string) (query *gorm.DB, last string, err error) {
-	window, err := before(all, l, id)
-	if err != nil {
-		return nil, "", err
+	window := all
+	if l.Before != "" {
+		window = all.Where(id+" < ?", l.Before)
 	}
 	var edge []string
-	err = window.Session(&gorm.Session{}).Order(id+" DESC").Offset(searchWindow-1).Limit(1).Pluck(id, &edge).Error
-	if err != nil {
+	if err := window.Order(id+" DESC").Offset(searchWindow-1).Limit(1).Pluck(id, &edge).Error; err != nil {
 		return nil, "", err
 	}
-	query = all.Session(&gorm.Session{}).Where("lower("+column+`) LIKE lower(?) ESCAPE '\'`, "%"+likeText(l.Text)+"%")
+	query = all.Where("lower("+column+`) LIKE lower(?) ESCAPE '\'`, "%"+likeText(l.Text)+"%")
 	if len(edge) > 0 {
 		return query.Where(id+" >= ?", edge[0]), edge[0], nil
 	}

@@ -68,10 +68,10 @@ func deskLists(db *store.DB) map[string]func(context.Context, domain.Listing) ([
 	}
 }
 
-func idsOf[T any](list func(context.Context, domain.Listing) (domain.Listed[T], error), id func(T) string) func(context.Context, domain.Listing) ([]string, string, error) {
+func idsOf[T any](list func(context.Context, domain.Listing) (domain.Part[T], error), id func(T) string) func(context.Context, domain.Listing) ([]string, string, error) {
 	return func(ctx context.Context, l domain.Listing) (ids []string, older string, err error) {
 		page, err := list(ctx, l)
-		for _, row := range page.Rows {
+		for _, row := range page.Items {
 			ids = append(ids, id(row))
 		}
 		return ids, page.Older, err
@@ -116,8 +116,12 @@ func TestALongListIsReadPageByPage(t *testing.T) {
 			if want := map[string]int{"attention": 10}[name]; seen != want && (want != 0 || seen != 1000) {
 				t.Errorf("%s: %d rows", name, seen)
 			}
-			if _, _, err := list(t.Context(), domain.Listing{Before: "' OR 1=1", Limit: 3}); domain.KindOf(err) != domain.Malformed {
+			wrong := domain.Cursor{Before: "' OR 1=1"}
+			if _, _, err := list(t.Context(), domain.Listing{Cursor: wrong, Limit: 3}); domain.KindOf(err) != domain.Malformed {
 				t.Errorf("%s: a cursor that is none gave %v", name, err)
+			}
+			if _, err := db.ListMessages(t.Context(), domain.Listing{Text: "words", Cursor: wrong, Limit: 3}); domain.KindOf(err) != domain.Malformed {
+				t.Errorf("a search from a cursor that is none gave %v", err)
 			}
 		}
 	})
@@ -145,7 +149,7 @@ func TestSearchFindsWhatItSays(t *testing.T) {
 			t.Errorf("counts: %+v %v", counts, err)
 		}
 		endpoints, err := db.ListWebhookEndpoints(t.Context(), domain.Listing{Limit: 1})
-		if err != nil || endpoints.Rows[0].Secret != "" || endpoints.Rows[0].URL == "" {
+		if err != nil || endpoints.Items[0].Secret != "" || endpoints.Items[0].URL == "" {
 			t.Errorf("an endpoint's secret is read for a list: %v", err)
 		}
 	})
@@ -166,8 +170,8 @@ func TestATextStandsForItself(t *testing.T) {
 		for text, want := range map[string]string{"100%": "100% blue", "A_B": "a_b", `k\s`: `back\slash`, "it's; drop": "it's; DROP TABLE messages", "Één": "Één"} {
 			page, err := db.ListMessages(t.Context(), domain.Listing{Text: text, Limit: 9})
 			must(t, err)
-			if len(page.Rows) != 1 || page.Rows[0].Text != want {
-				t.Errorf("%q found %+v", text, page.Rows)
+			if len(page.Items) != 1 || page.Items[0].Text != want {
+				t.Errorf("%q found %+v", text, page.Items)
 			}
 		}
 	})
@@ -185,7 +189,7 @@ func TestASearchLooksThroughSoManyAtATime(t *testing.T) {
 		for {
 			page, err := db.ListMessages(t.Context(), l)
 			must(t, err)
-			found = append(found, len(page.Rows))
+			found = append(found, len(page.Items))
 			if l.Before = page.Older; l.Before == "" {
 				break
 			}

@@ -71,12 +71,12 @@ var inMails = map[string]string{
 	string(domain.MailGivenUp): "dead_at IS NOT NULL",
 }
 
-// ListMails reads a page of the mails, newest first. l.State is a domain.MailState; l.Text an address, or
+// ListMails reads a part of the mails, newest first. l.State is a domain.MailState; l.Text an address, or
 // the number of an order that the mails are about.
-func (db *DB) ListMails(ctx context.Context, l domain.Listing) (domain.Listed[domain.Mail], error) {
+func (db *DB) ListMails(ctx context.Context, l domain.Listing) (domain.Part[domain.Mail], error) {
 	condition, known := inMails[l.State]
 	if !known {
-		return domain.Listed[domain.Mail]{}, nil
+		return domain.Part[domain.Mail]{}, nil
 	}
 	query := db.gorm.WithContext(ctx).Table("mails").Where(condition)
 	switch {
@@ -85,11 +85,11 @@ func (db *DB) ListMails(ctx context.Context, l domain.Listing) (domain.Listed[do
 	case l.Text != "":
 		things, err := db.ordersThings(ctx, l.Text)
 		if err != nil || len(things) == 0 {
-			return domain.Listed[domain.Mail]{}, err
+			return domain.Part[domain.Mail]{}, err
 		}
 		query = query.Where("about IN ?", things)
 	}
-	return newestFirst(query, l, "id", mailRow.mail, func(m domain.Mail) string { return m.ID })
+	return listed(query, "id", l, mailRow.mail, func(r mailRow) string { return r.ID })
 }
 
 // MarkSent notes that a server accepted the mail. Should it have been given up, that is over.

@@ -64,15 +64,15 @@ var inMessages = map[string]string{
 	domain.MessageAnswered: "answered_at IS NOT NULL",
 }
 
-// ListMessages reads a page of the contact messages, newest first. l.Text is a reference, an address, or
+// ListMessages reads a part of the contact messages, newest first. l.Text is a reference, an address, or
 // words that the message holds. For words, a page looks through a number of messages only, so it may have
 // few rows or none and still be followed by an older one.
-func (db *DB) ListMessages(ctx context.Context, l domain.Listing) (domain.Listed[domain.Message], error) {
+func (db *DB) ListMessages(ctx context.Context, l domain.Listing) (domain.Part[domain.Message], error) {
 	condition, known := inMessages[l.State]
 	if !known {
-		return domain.Listed[domain.Message]{}, nil
+		return domain.Part[domain.Message]{}, nil
 	}
-	query, last := db.gorm.WithContext(ctx).Table("messages").Where(condition), ""
+	query := db.gorm.WithContext(ctx).Table("messages").Where(condition)
 	switch {
 	case l.Text == "":
 	case isReference(l.Text):
@@ -80,16 +80,26 @@ func (db *DB) ListMessages(ctx context.Context, l domain.Listing) (domain.Listed
 	case strings.Contains(l.Text, "@") && !strings.Contains(l.Text, " "):
 		query = query.Where("lower(email) = lower(?)", l.Text)
 	default:
-		var err error
-		if query, last, err = searched(query.Session(&gorm.Session{}), l, "id", "message"); err != nil {
-			return domain.Listed[domain.Message]{}, err
-		}
+		return db.searchMessages(query, l)
 	}
-	page, err := newestFirst(query, l, "id", messageRow.message, func(m domain.Message) string { return m.ID })
-	if page.Older == "" {
-		page.Older = last
+	return listed(query, "id", l, messageRow.message, func(r messageRow) string { return r.ID })
+}
+
+// searchMessages looks for words, from the newest message on. The way back is the browser's.
+func (db *DB) searchMessages(query *gorm.DB, l domain.Listing) (domain.Part[domain.Message], error) {
+	l.After = ""
+	if _, err := uuid.Parse(l.Before); l.Before != "" && err != nil {
+		return domain.Part[domain.Message]{}, domain.Errorf(domain.Malformed, "cursor_malformed", "The cursor must be one of another page.")
 	}
-	return page, err
+	found, last, err := searched(query.Session(&gorm.Session{}), l, "id", "message")
+	if err != nil {
+		return domain.Part[domain.Message]{}, err
+	}
+	part, err := listed(found, "id", l, messageRow.message, func(r messageRow) string { return r.ID })
+	if part.Newer = ""; part.Older == "" {
+		part.Older = last
+	}
+	return part, err
 }
 
 // isReference reports whether a text is what the sender of a message may quote.

@@ -61,13 +61,13 @@ func (r listedEndpointRow) endpoint() domain.WebhookEndpoint {
 	return e
 }
 
-// ListWebhookEndpoints reads a page of all consumers' endpoints, newest first, without their secrets. The
+// ListWebhookEndpoints reads a part of all consumers' endpoints, newest first, without their secrets. The
 // deleted ones are among them.
-func (db *DB) ListWebhookEndpoints(ctx context.Context, l domain.Listing) (domain.Listed[domain.WebhookEndpoint], error) {
+func (db *DB) ListWebhookEndpoints(ctx context.Context, l domain.Listing) (domain.Part[domain.WebhookEndpoint], error) {
 	query := db.gorm.WithContext(ctx).Table("webhook_endpoints").
 		Select("webhook_endpoints.id, consumer_id, slot, url, events, created_at, disabled_at, deleted_at, COALESCE(consumers.name, '') AS consumer_name").
 		Joins("LEFT JOIN consumers ON consumers.id = consumer_id")
-	return newestFirst(query, l, "webhook_endpoints.id", listedEndpointRow.endpoint, func(e domain.WebhookEndpoint) string { return e.ID })
+	return listed(query, "webhook_endpoints.id", l, listedEndpointRow.endpoint, func(r listedEndpointRow) string { return r.Endpoint.ID })
 }
 
 // InsertWebhookEndpoint queues a new endpoint. A slot that was taken meanwhile gives ErrStale; a URL that
