@@ -1,16 +1,17 @@
 package jobs
 
-import "context"
+import (
+	"context"
+	"encoding/json"
 
-// Counts are the jobs that are not done.
-type Counts struct {
-	Waiting int // for a worker, their time or the next try
-	Running int
-	Dead    int // given up; a person has to look
-}
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/rivertype"
+
+	"example.com/eenmaal/domain"
+)
 
 // Counts counts the jobs of all processes.
-func (q *Queue) Counts(ctx context.Context) (c Counts, err error) {
+func (q *Queue) Counts(ctx context.Context) (c domain.JobCounts, err error) {
 	rows, err := q.db.QueryContext(ctx, `SELECT state, count(*) FROM river_job
 		WHERE state IN ('available', 'pending', 'retryable', 'scheduled', 'running', 'discarded') GROUP BY state`)
 	if err != nil {
@@ -33,4 +34,26 @@ func (q *Queue) Counts(ctx context.Context) (c Counts, err error) {
 		}
 	}
 	return c, rows.Err()
+}
+
+// Dead reads the newest jobs that were given up, of those that River still remembers.
+func (q *Queue) Dead(ctx context.Context, limit int) ([]domain.DeadJob, error) {
+	list, err := q.client.JobList(ctx, river.NewJobListParams().States(rivertype.JobStateDiscarded).
+		OrderBy(river.JobListOrderByFinalizedAt, river.SortOrderDesc).First(limit))
+	if err != nil {
+		return nil, err
+	}
+	dead := make([]domain.DeadJob, len(list.Jobs))
+	for i, j := range list.Jobs {
+		var args task
+		_ = json.Unmarshal(j.EncodedArgs, &args) // a periodic job is about no row
+		dead[i] = domain.DeadJob{ID: j.ID, Kind: j.Kind, About: args.ID, Tries: j.Attempt}
+		if len(j.Errors) > 0 {
+			dead[i].Error = j.Errors[len(j.Errors)-1].Error
+		}
+		if j.FinalizedAt != nil {
+			dead[i].EndedAt = j.FinalizedAt.UTC()
+		}
+	}
+	return dead, nil
 }
