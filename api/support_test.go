@@ -78,10 +78,14 @@ func TestAnEventIsTriedAgainOnRequest(t *testing.T) {
 			t.Fatalf("the event is %s", got)
 		}
 		id := s.texts("SELECT id FROM inbox")[0]
-		open := func() int { return s.count("SELECT count(*) FROM attention WHERE kind = 'event_poison' AND settled_at IS NULL") }
+		open := func() int {
+			return s.count("SELECT count(*) FROM attention WHERE kind = 'event_poison' AND settled_at IS NULL")
+		}
 		tries := s.count("SELECT tries FROM inbox")
 		must(t, s.RetryEvent(t.Context(), id, "sanne"))
-		s.until("it is poison again", func() bool { return s.count("SELECT tries FROM inbox") > tries && s.texts("SELECT state FROM inbox")[0] == "poison" })
+		s.until("it is poison again", func() bool {
+			return s.count("SELECT tries FROM inbox") > tries && s.texts("SELECT state FROM inbox")[0] == "poison"
+		})
 		if open() != 1 {
 			t.Errorf("%d calls for what failed again", open())
 		}

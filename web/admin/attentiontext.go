@@ -28,7 +28,7 @@ var (
 	tNotCharged     = both("It was not charged", "Er is niet afgeschreven")
 	tNotChargedLead = both("Look the order number up at the provider first. After this the payment has failed, and the customer can pay anew.",
 		"Zoek eerst het bestelnummer op bij de betaalprovider. Hierna is de betaling mislukt en kan de klant opnieuw betalen.")
-	tNotChargedDo = both("I looked: nothing was charged", "Ik heb gekeken: er is niets afgeschreven")
+	tNotChargedDo = both("The provider has no charge: settle it", "De provider kent geen afschrijving: handel af")
 )
 
 // flagWords are the name of a kind of flag, and in Dutch what settles it: the English is the domain's.

@@ -69,5 +69,5 @@ func excerpt(s string) string {
 
 // mailTo is a link that begins an answer. What the sender wrote as his address cannot add anything to it.
 func mailTo(m domain.Message) string {
-	return "mailto:" + url.PathEscape(m.Email) + "?subject=" + url.PathEscape(m.Reference)
+	return "mailto:" + url.PathEscape(m.Email) + "?subject=" + url.QueryEscape(m.Reference)
 }
