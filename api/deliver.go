@@ -100,7 +100,7 @@ func (a *API) noteDelivery(ctx context.Context, event domain.Event, before, afte
 		outcome = after.LastError
 		tx.DisableWebhookEndpoint(after.EndpointID)
 	case after.State == domain.DeliveryDead:
-		tx.Flag("delivery_dead", after.ID, fmt.Sprintf("event %s was not taken by webhook endpoint %s in %d tries; the last: %s",
+		tx.FlagAnew(domain.DeadDelivery, after.ID, fmt.Sprintf("event %s was not taken by webhook endpoint %s in %d tries; the last: %s",
 			event.Type, after.EndpointID, after.Tries, after.LastError))
 	}
 	err := tx.Commit(ctx)

@@ -76,6 +76,7 @@ func (a *API) redeliver(ctx context.Context, tx *idempotent.Tx, in Redeliver) (R
 		return Redelivery{}, err
 	}
 	tx.ChangeDelivery(before.State, after)
+	tx.SettleFlag(domain.DeadDelivery, after.ID, "a redelivery")
 	a.jobs.Enqueue(tx.Tx, jobs.Deliver, after.ID)
 	return Redelivery{newDelivery(after)}, nil
 }

@@ -107,7 +107,7 @@ func (a *API) compareEvent(ctx context.Context, again domain.InboxEvent) error {
 		return err
 	}
 	tx := a.db.Begin()
-	tx.Flag("event_altered", first.ID, "event "+first.EventID+" of "+first.Provider+" came again with another body")
+	tx.Flag(domain.AlteredEvent, first.ID, "event "+first.EventID+" of "+first.Provider+" came again with another body")
 	return tx.Commit(ctx)
 }
 
@@ -185,7 +185,7 @@ func (a *API) settleEvent(ctx context.Context, e domain.InboxEvent, state domain
 	a.metrics.events.WithLabelValues(e.Provider, string(state)).Inc()
 	tx := a.db.Begin()
 	tx.SettleInboxEvent(e.ID, state, paymentID, note)
-	tx.Flag("event_"+string(state), e.ID, "event "+e.EventID+" of "+e.Provider+": "+note)
+	tx.FlagAnew("event_"+string(state), e.ID, "event "+e.EventID+" of "+e.Provider+": "+note)
 	err := tx.Commit(ctx)
 	return unlessSettled(err, func() (bool, error) {
 		now, err := a.db.InboxEvent(ctx, e.ID)

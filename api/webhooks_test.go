@@ -185,6 +185,9 @@ func TestAnEventThatNobodyTakesIsGivenUpAndSentAgainOnRequest(t *testing.T) {
 		}
 		s.untilDelivery("delivered", 1)
 		h.sameEvent()
+		if flags, err = s.db.Attention(t.Context()); err != nil || len(flags) != 0 {
+			t.Errorf("a call is open for what was sent again: %+v %v", flags, err)
+		}
 		wantStatus(t, "a delivered one", s.redeliver(endpoint, pending.ID), 202)
 		s.untilWorkIsDone()
 		h.sameEvent()

@@ -40,6 +40,8 @@ type WebhookEndpoint struct {
 	CreatedAt  time.Time
 	DisabledAt time.Time // when the receiver said that it is gone for good
 	DeletedAt  time.Time
+
+	ConsumerName string // only in lists for the staff
 }
 
 // Validate names every field that breaks a rule. address is what the outbound client has against the

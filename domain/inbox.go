@@ -29,3 +29,17 @@ const (
 	EventSuperseded InboxState = "superseded" // something newer was known
 	EventPoison     InboxState = "poison"     // cannot be applied; a person has to look
 )
+
+// What a Listing of the inbox may ask for beside the states.
+const (
+	EventUnreadable = "unreadable" // poison that could not even be read
+	EventAltered    = "altered"    // came again with another body
+)
+
+// Readable reports whether the event could be understood, and so applied.
+func (e InboxEvent) Readable() bool { return e.Event != "" }
+
+// Retryable reports whether a person may have the event tried again.
+func (e InboxEvent) Retryable() bool {
+	return e.Readable() && (e.State == EventParked || e.State == EventPoison)
+}

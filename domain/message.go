@@ -17,7 +17,16 @@ type Message struct {
 	Email     string
 	Text      string
 	CreatedAt time.Time
+
+	AnsweredAt time.Time // zero until somebody of the staff says that it is answered
+	AnsweredBy string
 }
+
+// States of a message, as Listing.State names them.
+const (
+	MessageOpen     = "open"
+	MessageAnswered = "answered"
+)
 
 // MaxMessage is the longest contact message, in characters.
 const MaxMessage = 5000
@@ -61,6 +70,28 @@ type Mail struct {
 	Text      string
 	CreatedAt time.Time
 	SentAt    time.Time // zero until a server accepted it, or for ever when no server is configured
+	DeadAt    time.Time // when it was given up; zero when it was not, or when it was asked for anew
+}
+
+// MailState is how far a mail has come.
+type MailState string
+
+const (
+	MailWaiting MailState = "waiting" // to be sent, or sent again
+	MailSent    MailState = "sent"    // a server accepted it
+	MailGivenUp MailState = "dead"    // no server did in all tries; only asking for it sends it again
+)
+
+// State is how far the mail has come.
+func (m Mail) State() MailState {
+	switch {
+	case !m.SentAt.IsZero():
+		return MailSent
+	case !m.DeadAt.IsZero():
+		return MailGivenUp
+	default:
+		return MailWaiting
+	}
 }
 
 // Mailer sends one mail. It may be called again for the same mail; the Message-ID stays the same, so

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"example.com/eenmaal/domain"
 	"example.com/eenmaal/store"
 	"example.com/eenmaal/store/storetest"
 )
@@ -66,7 +67,7 @@ func readEverything(t *testing.T, db *store.DB) map[string]string {
 	say("a message", err)
 	_, err = db.Event(ctx, id)
 	say("an event", err)
-	_, err = db.Inbox(ctx, 10)
+	_, err = db.ListInbox(ctx, domain.Listing{Limit: 10})
 	say("the inbox", err)
 	_, err = db.Draft(ctx, id)
 	say("a draft", err)

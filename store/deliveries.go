@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"time"
 
+	"github.com/google/uuid"
 	"gorm.io/gorm"
 
 	"example.com/eenmaal/domain"
@@ -52,6 +53,50 @@ func (db *DB) DeliveriesTo(ctx context.Context, endpointID, before string, limit
 		query = query.Where("deliveries.id < ?", before)
 	}
 	return readDeliveries(query.Order("deliveries.id DESC").Limit(limit))
+}
+
+// inDelivery are the conditions for the states of a delivery. Each names what its index is made of.
+var inDelivery = map[domain.DeliveryState]string{
+	"":                       "1 = 1",
+	domain.DeliveryDelivered: "state = 'delivered'",
+	domain.DeliveryPending:   "state <> 'delivered' AND state = 'pending'",
+	domain.DeliveryDead:      "state <> 'delivered' AND state = 'dead'",
+}
+
+// ListDeliveries reads a part of the deliveries to all endpoints, newest first. l.State is a
+// domain.DeliveryState; l.Text the id of an event or an endpoint, or the number of an order that the
+// events are about.
+func (db *DB) ListDeliveries(ctx context.Context, l domain.Listing) (page domain.Part[domain.Delivery], err error) {
+	condition, known := inDelivery[domain.DeliveryState(l.State)]
+	if !known {
+		return page, nil
+	}
+	query := db.deliveries(ctx).Where(condition)
+	if l.Text != "" {
+		column, ids, err := db.deliveriesAbout(ctx, l.Text)
+		if err != nil || len(ids) == 0 {
+			return page, err
+		}
+		query = query.Where(column+" IN ?", ids)
+	}
+	return listed(query, "deliveries.id", l, deliveryRow.delivery, func(r deliveryRow) string { return r.ID })
+}
+
+// deliveriesAbout tells what a text stands for: an endpoint, an event, or an order with its payments.
+func (db *DB) deliveriesAbout(ctx context.Context, text string) (column string, ids []string, err error) {
+	id, malformed := uuid.Parse(text)
+	if malformed != nil {
+		ids, err = db.ordersThings(ctx, text)
+		return "events.about", ids, err
+	}
+	switch _, err := db.WebhookEndpoint(ctx, id.String()); {
+	case err == nil:
+		return "deliveries.endpoint_id", []string{id.String()}, nil
+	case domain.KindOf(err) == domain.NotFound:
+		return "deliveries.event_id", []string{id.String()}, nil
+	default:
+		return "", nil, err
+	}
 }
 
 // DeliveriesOf reads all deliveries of an event.

@@ -107,3 +107,6 @@ func (l *listener) Trace(_ context.Context, _ time.Time, query func() (string, i
 	text, _ := query()
 	l.queries = append(l.queries, text)
 }
+
+// SearchWindow is how many rows one part of a search looks through.
+const SearchWindow = searchWindow

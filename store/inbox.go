@@ -75,13 +75,62 @@ func (db *DB) inboxWhere(ctx context.Context, condition string, args ...any) (do
 	return row.event(), notFound(err, "event_not_found", "There is no such event.")
 }
 
-// Inbox reads the newest received events, for the staff.
-func (db *DB) Inbox(ctx context.Context, limit int) ([]domain.InboxEvent, error) {
-	var rows []inboxRow
-	err := db.gorm.WithContext(ctx).Table("inbox").Order("received_at DESC, id").Limit(limit).Find(&rows).Error
-	list := make([]domain.InboxEvent, len(rows))
-	for i, r := range rows {
-		list[i] = r.event()
+// inInbox are the conditions for what a Listing may ask for. Each names what its index is made of.
+var inInbox = map[string]string{
+	"":                             "1 = 1",
+	string(domain.EventApplied):    "state = 'applied'",
+	string(domain.EventReceived):   "state <> 'applied' AND state = 'received'",
+	string(domain.EventSuperseded): "state <> 'applied' AND state = 'superseded'",
+	string(domain.EventParked):     "state <> 'applied' AND state = 'parked'",
+	string(domain.EventPoison):     "state <> 'applied' AND state = 'poison'",
+	domain.EventUnreadable:         "state <> 'applied' AND state = 'poison' AND event = ''",
+}
+
+// ListInbox reads a part of the received events, newest first and without their bodies. l.State is a state, EventUnreadable or
+// EventAltered; l.Text the provider's id of an event, or the number of an order.
+func (db *DB) ListInbox(ctx context.Context, l domain.Listing) (domain.Part[domain.InboxEvent], error) {
+	if l.State == domain.EventAltered {
+		return db.listAltered(ctx, l)
 	}
-	return list, err
+	condition, known := inInbox[l.State]
+	if !known {
+		return domain.Part[domain.InboxEvent]{}, nil
+	}
+	query := db.gorm.WithContext(ctx).Table("inbox").Omit("body").Where(condition)
+	if l.Text != "" {
+		things, err := db.ordersThings(ctx, l.Text)
+		if err != nil {
+			return domain.Part[domain.InboxEvent]{}, err
+		}
+		if len(things) > 0 {
+			query = query.Where("payment_id IN ?", things)
+		} else {
+			query = query.Where("event_id = ?", l.Text)
+		}
+	}
+	return listed(query, "id", l, inboxRow.event, func(r inboxRow) string { return r.ID })
+}
+
+// listAltered reads the events that came again with another body. Their flags know them.
+func (db *DB) listAltered(ctx context.Context, l domain.Listing) (page domain.Part[domain.InboxEvent], err error) {
+	flags, err := partOf(db.gorm.WithContext(ctx).Table("attention").Where("kind = ?", domain.AlteredEvent), "about", l.Cursor, l.Limit,
+		func(r attentionRow) string { return r.About })
+	if err != nil || len(flags.Items) == 0 {
+		return page, err
+	}
+	var rows []inboxRow
+	err = db.gorm.WithContext(ctx).Table("inbox").Omit("body").
+		Where("id IN ?", inPart(flags, func(r attentionRow) string { return r.About }).Items).Order("id DESC").Find(&rows).Error
+	page.Older, page.Newer = flags.Older, flags.Newer
+	for _, r := range rows {
+		page.Items = append(page.Items, r.event())
+	}
+	return page, err
+}
+
+// RetryInboxEvent queues that an event which waits or was given up is looked at anew. ErrStale says that
+// it is in another state.
+func (tx *Tx) RetryInboxEvent(id string) {
+	tx.queue(`UPDATE inbox SET state = 'received', note = '', settled_at = NULL
+		WHERE id = ? AND state IN ('parked', 'poison') AND event <> ''`, id).orMissing(ErrStale)
 }

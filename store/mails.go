@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
+	"strings"
 	"time"
 
 	"example.com/eenmaal/domain"
@@ -18,11 +20,12 @@ type mailRow struct {
 	Body      string
 	CreatedAt time.Time
 	SentAt    sql.NullTime
+	DeadAt    sql.NullTime
 }
 
 func (r mailRow) mail() domain.Mail {
 	return domain.Mail{ID: r.ID, MessageID: r.MessageID, Kind: r.Kind, About: r.About, To: r.Recipient,
-		Subject: r.Subject, Text: r.Body, CreatedAt: r.CreatedAt.UTC(), SentAt: r.SentAt.Time}
+		Subject: r.Subject, Text: r.Body, CreatedAt: r.CreatedAt.UTC(), SentAt: r.SentAt.Time.UTC(), DeadAt: r.DeadAt.Time.UTC()}
 }
 
 // InsertMail queues a mail to be kept; sending it is a job's work. A second mail of one kind about
@@ -60,9 +63,58 @@ func (db *DB) mailsWhere(ctx context.Context, limit int, condition string, args 
 	return mails, err
 }
 
-// MarkSent notes that a server accepted the mail.
+// inMails are the conditions for the states of a mail. Each names what its index is made of.
+var inMails = map[string]string{
+	"":                         "1 = 1",
+	string(domain.MailWaiting): "sent_at IS NULL AND dead_at IS NULL",
+	string(domain.MailSent):    "sent_at IS NOT NULL",
+	string(domain.MailGivenUp): "dead_at IS NOT NULL",
+}
+
+// ListMails reads a part of the mails, newest first. l.State is a domain.MailState; l.Text an address, or
+// the number of an order that the mails are about.
+func (db *DB) ListMails(ctx context.Context, l domain.Listing) (domain.Part[domain.Mail], error) {
+	condition, known := inMails[l.State]
+	if !known {
+		return domain.Part[domain.Mail]{}, nil
+	}
+	query := db.gorm.WithContext(ctx).Table("mails").Where(condition)
+	switch {
+	case strings.Contains(l.Text, "@"):
+		query = query.Where("lower(recipient) = lower(?)", l.Text)
+	case l.Text != "":
+		things, err := db.ordersThings(ctx, l.Text)
+		if err != nil || len(things) == 0 {
+			return domain.Part[domain.Mail]{}, err
+		}
+		query = query.Where("about IN ?", things)
+	}
+	return listed(query, "id", l, mailRow.mail, func(r mailRow) string { return r.ID })
+}
+
+// MarkSent notes that a server accepted the mail. Should it have been given up, that is over.
 func (db *DB) MarkSent(ctx context.Context, id string) error {
 	tx := db.Begin()
-	tx.queue(`UPDATE mails SET sent_at = ? WHERE id = ? AND sent_at IS NULL`, db.Now(), id)
+	tx.queue(`UPDATE mails SET sent_at = ?, dead_at = NULL WHERE id = ? AND sent_at IS NULL`, db.Now(), id)
+	tx.SettleFlag(domain.MailDead, id, "the mail server")
 	return tx.Commit(ctx)
+}
+
+// MarkDead notes that no more tries to send the mail are to come, and calls for a person. One that was
+// sent is left alone.
+func (db *DB) MarkDead(ctx context.Context, id, note string) error {
+	tx := db.Begin()
+	tx.queue(`UPDATE mails SET dead_at = ? WHERE id = ? AND sent_at IS NULL`, db.Now(), id).orMissing(ErrStale)
+	tx.FlagAnew(domain.MailDead, id, note)
+	err := tx.Commit(ctx)
+	if errors.Is(err, ErrStale) {
+		return nil
+	}
+	return err
+}
+
+// ReviveMail queues that a mail which was given up is to be sent after all. ErrStale says that it is in
+// another state.
+func (tx *Tx) ReviveMail(id string) {
+	tx.queue(`UPDATE mails SET dead_at = NULL WHERE id = ? AND dead_at IS NOT NULL AND sent_at IS NULL`, id).orMissing(ErrStale)
 }

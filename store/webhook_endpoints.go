@@ -49,6 +49,27 @@ func (db *DB) WebhookEndpoints(ctx context.Context, consumer int64) ([]domain.We
 	return list, err
 }
 
+// listedEndpointRow is an endpoint with the name of whose it is.
+type listedEndpointRow struct {
+	Endpoint     webhookEndpointRow `gorm:"embedded"`
+	ConsumerName string
+}
+
+func (r listedEndpointRow) endpoint() domain.WebhookEndpoint {
+	e := r.Endpoint.endpoint()
+	e.ConsumerName = r.ConsumerName
+	return e
+}
+
+// ListWebhookEndpoints reads a part of all consumers' endpoints, newest first, without their secrets. The
+// deleted ones are among them.
+func (db *DB) ListWebhookEndpoints(ctx context.Context, l domain.Listing) (domain.Part[domain.WebhookEndpoint], error) {
+	query := db.gorm.WithContext(ctx).Table("webhook_endpoints").
+		Select("webhook_endpoints.id, consumer_id, slot, url, events, created_at, disabled_at, deleted_at, COALESCE(consumers.name, '') AS consumer_name").
+		Joins("LEFT JOIN consumers ON consumers.id = consumer_id")
+	return listed(query, "webhook_endpoints.id", l, listedEndpointRow.endpoint, func(r listedEndpointRow) string { return r.Endpoint.ID })
+}
+
 // InsertWebhookEndpoint queues a new endpoint. A slot that was taken meanwhile gives ErrStale; a URL that
 // the consumer has already gives urlTaken.
 func (tx *Tx) InsertWebhookEndpoint(e domain.WebhookEndpoint, s domain.Scope, urlTaken error) {

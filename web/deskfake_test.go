@@ -23,6 +23,7 @@ type deskFake struct {
 	actions  []domain.StaffAction
 	changes  []domain.Modification
 	keys     []domain.KeyUse
+	support  supportFake
 	broken   error // what everything about sessions gives
 
 	noteFails error // what noting an action gives
@@ -33,7 +34,9 @@ type deskFake struct {
 // withDesk gives the configuration a desk, where anybody signs in with one click.
 func (f *fake) withDesk(cfg *web.Config) *deskFake {
 	d := &deskFake{fake: f, sessions: map[string]domain.StaffSession{}, tries: map[string][]time.Time{}}
-	cfg.Desk = &admin.Config{Reader: d, Sessions: d, OneClick: true, Ops: admin.Ops{
+	d.support.d = d
+	cfg.Desk = &admin.Config{Reader: d, Sessions: d, Support: &d.support, Jobs: &d.support, OneClick: true, Ops: admin.Ops{
+		Redeliver:      deskOperation[api.Redeliver, api.Redelivery]{operation[api.Redeliver, api.Redelivery]{f, "redeliveries", d.support.redeliver, &d.changeFails}, d, "redelivery"},
 		CancelOrder:    deskOperation[api.CancelOrder, api.Cancellation]{operation[api.CancelOrder, api.Cancellation]{f, "cancellations", d.cancel, &d.cancelFails}, d, "cancellation"},
 		CapturePayment: deskOperation[api.CapturePayment, api.Modification]{operation[api.CapturePayment, api.Modification]{f, "captures", d.capture, &d.changeFails}, d, "capture"},
 		VoidPayment:    deskOperation[api.VoidPayment, api.Modification]{operation[api.VoidPayment, api.Modification]{f, "voids", d.void, &d.changeFails}, d, "void"},

@@ -44,6 +44,9 @@ type app struct {
 	metrics  *prometheus.Registry
 	provider *localProvider // nil when the provider runs elsewhere
 	ready    atomic.Bool
+
+	closing context.Context // ends when the app is closed
+	end     context.CancelFunc
 }
 
 // parts are what a process does.
@@ -51,6 +54,7 @@ type parts struct{ http, jobs bool }
 
 func newApp(ctx context.Context, cfg Config, log *slog.Logger) (a *app, err error) {
 	a = &app{cfg: cfg, log: log, metrics: prometheus.NewRegistry()}
+	a.closing, a.end = context.WithCancel(context.WithoutCancel(ctx))
 	defer func() {
 		if err != nil {
 			a.close()
@@ -210,6 +214,7 @@ func (a *app) drain(server *http.Server, p parts) error {
 
 // close frees what newApp opened, in reverse.
 func (a *app) close() {
+	a.end()
 	if a.jobs != nil {
 		a.jobs.Close()
 	}

@@ -49,6 +49,7 @@ func (a *app) routes() *gin.Engine {
 	a.api.Routes(engine)
 	openapi.Routes(engine, a.contract())
 	a.web.Routes(engine)
+	a.consoleRoutes(engine)
 	engine.NoRoute(func(c *gin.Context) {
 		a.problem(c, domain.Errorf(domain.NotFound, "not_found", "There is nothing at this address."))
 	})

@@ -35,6 +35,6 @@ func (m jobsMetric) Collect(out chan<- prometheus.Metric) {
 		out <- prometheus.MustNewConstMetric(m.count, prometheus.GaugeValue, float64(count), state)
 	}
 	for kind, age := range n.Oldest {
-		out <- prometheus.MustNewConstMetric(m.oldest, prometheus.GaugeValue, age.Seconds(), string(kind))
+		out <- prometheus.MustNewConstMetric(m.oldest, prometheus.GaugeValue, age.Seconds(), kind)
 	}
 }

@@ -21,7 +21,7 @@ func TestTheOldestJobOfAKindIsToldUntilItIsDone(t *testing.T) {
 			t.Helper()
 			counts, err := queue.Counts(t.Context())
 			must(t, err)
-			age, told := counts.Oldest[kind]
+			age, told := counts.Oldest[string(kind)]
 			if !told {
 				t.Errorf("nothing is told of %s", kind)
 			}

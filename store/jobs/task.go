@@ -9,7 +9,6 @@ import (
 
 	"github.com/riverqueue/river"
 
-	"example.com/eenmaal/domain"
 	"example.com/eenmaal/domain/fault"
 	"example.com/eenmaal/store"
 )
@@ -118,25 +117,4 @@ func (w *taskWorker) NextRetry(job *river.Job[task]) time.Time {
 		return time.Now().Add(pause(job.Attempt))
 	}
 	return time.Time{}
-}
-
-// sendMail sends a mail unless an earlier run noted that it was sent. A crash between sending and
-// noting sends it again, under the same Message-ID.
-func sendMail(db *store.DB, mailer domain.Mailer) Handler {
-	return Handler{Work: func(ctx context.Context, id string, _ int) error {
-		mail, err := db.Mail(ctx, id)
-		if err != nil {
-			return err
-		}
-		if mailer == nil || !mail.SentAt.IsZero() {
-			return nil
-		}
-		if err := mailer.Send(ctx, mail); err != nil {
-			return fmt.Errorf("send mail %s: %w", mail.ID, err)
-		}
-		if err := fault.Point(ctx, "after_mail"); err != nil {
-			return err
-		}
-		return db.MarkSent(ctx, mail.ID)
-	}}
 }

@@ -25,19 +25,28 @@ type Ops struct {
 	CapturePayment site.Operation[api.CapturePayment, api.Modification]
 	VoidPayment    site.Operation[api.VoidPayment, api.Modification]
 	RefundPayment  site.Operation[api.RefundPayment, api.Modification]
+	Redeliver      site.Operation[api.Redeliver, api.Redelivery]
 }
 
 // Reader is what the desk looks up, subject by subject.
 type Reader interface {
 	Orders
+	Flags
+	Messages
+	Mails
+	Inbox
+	Deliveries
+	Dead
 }
 
-// Config of the desk. Ops, Reader and Sessions are needed, and so is one way to sign in: a PasswordHash,
+// Config of the desk. Ops, Reader, Sessions, Support and Jobs are needed, and so is one way to sign in: a PasswordHash,
 // or OneClick.
 type Config struct {
 	Ops      Ops
 	Reader   Reader
 	Sessions Sessions
+	Support  Support
+	Jobs     Jobs
 
 	User         string // who signs in with the password; "staff" when empty
 	PasswordHash string // as HashPassword makes it, or bcrypt's
@@ -54,9 +63,9 @@ type Desk struct {
 // New makes the desk, or says what is missing.
 func New(s *site.Site, cfg Config) (*Desk, error) {
 	cfg.User = cmp.Or(cfg.User, "staff")
-	if cfg.Ops.CancelOrder == nil || cfg.Ops.CapturePayment == nil || cfg.Ops.VoidPayment == nil || cfg.Ops.RefundPayment == nil ||
-		cfg.Reader == nil || cfg.Sessions == nil {
-		return nil, errors.New("admin: Ops, Reader and Sessions must be given")
+	if cfg.Ops.CancelOrder == nil || cfg.Ops.CapturePayment == nil || cfg.Ops.VoidPayment == nil || cfg.Ops.RefundPayment == nil || cfg.Ops.Redeliver == nil ||
+		cfg.Reader == nil || cfg.Sessions == nil || cfg.Support == nil || cfg.Jobs == nil {
+		return nil, errors.New("admin: Ops, Reader, Sessions, Support and Jobs must be given")
 	}
 	d := &Desk{Site: s, cfg: cfg}
 	if cfg.PasswordHash == "" && cfg.OneClick {
@@ -78,6 +87,13 @@ func (d *Desk) Mount(r gin.IRouter) {
 	d.mountOrders(in)
 	d.mountPayments(in)
 	d.mountCancel(in)
+	d.mountAttention(in)
+	d.mountMessages(in)
+	d.mountMails(in)
+	d.mountInbox(in)
+	d.mountDeliveries(in)
+	d.mountDead(in)
+	d.mountCSV(in)
 }
 
 // MutatingRoutes lists every route of the desk that is not a GET.
@@ -86,6 +102,12 @@ var MutatingRoutes = []site.Route{
 	{Method: http.MethodPost, Pattern: "/admin/sign-out", Why: "session: ending what has ended changes nothing"},
 	{Method: http.MethodPost, Pattern: "/admin/orders/:number/cancel/:key", Why: "operation: POST /v1/orders/:id/cancellations with the key of the form's address"},
 	{Method: http.MethodPost, Pattern: "/admin/orders/:number/payments/:payment/:action/:key", Why: "operations: captures, voids and refunds of /v1/payments/:id with the key of the form's address"},
+	{Method: http.MethodPost, Pattern: "/admin/attention/:id/settle", Why: "state: a flag is settled once, by who was first"},
+	{Method: http.MethodPost, Pattern: "/admin/attention/:id/not-charged", Why: "state: only a payment in doubt is settled, and then it is in doubt no more"},
+	{Method: http.MethodPost, Pattern: "/admin/messages/:id/answered", Why: "state: a message is answered once, by who was first"},
+	{Method: http.MethodPost, Pattern: "/admin/mails/:id/send", Why: "state: only a mail that was given up is sent again, and then it waits"},
+	{Method: http.MethodPost, Pattern: "/admin/inbox/:id/try", Why: "state: only an event that waits or was given up is tried again, and it has its effect once"},
+	{Method: http.MethodPost, Pattern: "/admin/deliveries/:id/redeliver/:key", Why: "operation: POST /v1/webhook-endpoints/:id/deliveries/:delivery/redeliveries with the key of the form's address"},
 }
 
 // section is one line of the desk's menu.
@@ -97,6 +119,13 @@ type section struct {
 // sections are the menu. The first is where the desk opens.
 var sections = []section{
 	{"/admin/orders", tOrders},
+	{"/admin/attention", tAttention},
+	{"/admin/messages", tMessages},
+	{"/admin/mails", tMails},
+	{"/admin/inbox", tInbox},
+	{"/admin/deliveries", tDeliveries},
+	{"/admin/dead", tDeadLetters},
+	{"/admin/jobs", tJobs},
 }
 
 // inMenu reports whether the desk has this section.

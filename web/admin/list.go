@@ -18,7 +18,8 @@ type listView struct {
 	Query  ui.Text // label of the search field; empty: no search
 	Search string  // what was searched for
 
-	Filter  string // name of the query parameter that the choices set
+	All     ui.Text // the choice that filters nothing; tAll when empty
+	Filter  string  // name of the query parameter that the choices set
 	Choices []choice
 	Chosen  string
 
@@ -64,6 +65,14 @@ func (l listView) address(p Page, chosen string, more ...string) string {
 		return p.URL(l.Path)
 	}
 	return p.URL(l.Path) + "?" + q.Encode()
+}
+
+// all is the name of the choice that filters nothing.
+func (l listView) all() ui.Text {
+	if l.All == (ui.Text{}) {
+		return tAll
+	}
+	return l.All
 }
 
 // narrowed reports whether the list shows a part on purpose.

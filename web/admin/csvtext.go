@@ -1,0 +1,3 @@
+package admin
+
+var tCSV = both("Download as CSV", "Download als CSV")

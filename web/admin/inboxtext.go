@@ -1,0 +1,26 @@
+package admin
+
+// Sentences about the events that payment providers send.
+var (
+	tInbox           = both("Webhooks in", "Webhooks in")
+	tInboxLead       = both("What the payment provider told the shop.", "Wat de betaalprovider aan de winkel meldde.")
+	tNoInbox         = both("No event came in yet.", "Er is nog geen bericht binnengekomen.")
+	tSearchInbox     = both("Id of the event or order number", "Id van het bericht of bestelnummer")
+	tReceived        = both("Event from the payment provider", "Bericht van de betaalprovider")
+	tEventBy         = both("from %s", "van %s")
+	tProvider        = both("Payment provider", "Betaalprovider")
+	tEventID         = both("Id", "Id")
+	tEventHappened   = both("Happened", "Gebeurd")
+	tEventCame       = both("Came in", "Binnengekomen")
+	tEventSettled    = both("Ended", "Afgelopen")
+	tEventBody       = both("As it came in", "Zoals het binnenkwam")
+	tTries           = both("Tries", "Pogingen")
+	tEventReceived   = both("Just in", "Net binnen")
+	tEventApplied    = both("Applied", "Verwerkt")
+	tEventSuperseded = both("Overtaken by newer", "Ingehaald door nieuwer")
+	tEventParked     = both("Waiting", "Wacht")
+	tEventPoison     = both("Cannot be applied", "Niet te verwerken")
+	tEventUnreadable = both("Unreadable", "Onleesbaar")
+	tEventAltered    = both("Came again, altered", "Kwam gewijzigd terug")
+	tTryAgain        = both("Try again now", "Nu opnieuw proberen")
+)
