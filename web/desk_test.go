@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -379,6 +380,24 @@ func TestAnOrderIsCancelledOnce(t *testing.T) {
 	}
 	if len(b.desk.actions) != 1 {
 		t.Errorf("actions: %v", b.desk.actions)
+	}
+}
+
+// TestTheDeskOffersWhatIsPossible with a reservation, before and after its order was cancelled.
+func TestTheDeskOffersWhatIsPossible(t *testing.T) {
+	t.Parallel()
+	b := atTheDesk(t)
+	b.payments[0].Status, b.payments[0].Captured, b.payments[0].Manual = domain.PaymentAuthorized, domain.EUR(0), true
+	for status, offers := range map[domain.OrderStatus][]string{
+		domain.OrderAwaitingPayment: {"to-capture", "to-void", "to-cancel"}, domain.OrderCancelled: {"to-void"},
+	} {
+		b.orders[0].Status = status
+		b.get("/admin/orders/EM-7K4Q-1M")
+		for _, id := range []string{"to-refund", "to-capture", "to-void", "to-cancel"} {
+			if got, want := b.last.has(id), slices.Contains(offers, id); got != want {
+				t.Errorf("%s: %s is offered: %t, want %t", status, id, got, want)
+			}
+		}
 	}
 }
 

@@ -138,10 +138,12 @@ func (x done) in(p Page) string {
 	return p.T(x.Text, p.Money(x.Amount))
 }
 
-// can are the verbs that are possible with a payment at this moment.
-func (p paymentView) can() (list []verb) {
+// can are the verbs that are possible with a payment at this moment. For a cancelled order nothing more
+// is captured.
+func (p paymentView) can(order domain.OrderStatus) (list []verb) {
 	for _, v := range verbs {
-		if _, refused := p.Modify(v.kind, 0, p.Changes); refused == nil {
+		_, refused := p.Modify(v.kind, 0, p.Changes)
+		if refused == nil && !(v.kind == domain.Capture && order == domain.OrderCancelled) {
 			list = append(list, v)
 		}
 	}

@@ -42,6 +42,7 @@ var (
 	tKey           = both("Key", "Sleutel")
 	tEndpoint      = both("Endpoint", "Adres")
 	tNeedsAPerson  = both("This needs a person", "Hier is een mens nodig")
+	tSeeWhatToDo   = both("See what to do", "Bekijk wat je kunt doen")
 	tByStaff       = both("Done at the desk", "Gedaan aan de balie")
 	tWho           = both("Who", "Wie")
 	tWhat          = both("What", "Wat")
