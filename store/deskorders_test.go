@@ -56,7 +56,6 @@ func TestAPageOfOrdersIsSoughtAndNotCounted(t *testing.T) {
 			{"", "", domain.Cursor{Before: middle}, "orders_pkey"},
 			{"", "", domain.Cursor{After: middle}, "orders_pkey"},
 			{"", "cancelled", domain.Cursor{Before: middle}, "orders_by_status"},
-			{"", "awaiting_payment", domain.Cursor{}, "orders_by_status"},
 			{"klant7@example.nl", "", domain.Cursor{}, "orders_by_email"},
 			{"klant7@EXAMPLE.nl", "paid", domain.Cursor{Before: middle}, "orders_by_email"},
 			{"em-77", "", domain.Cursor{}, "orders_number_key"},
