@@ -52,12 +52,13 @@ func setup(t *testing.T, change ...func(*web.Config)) *bundle {
 	router.NoRoute(w.NotFound)
 	server := httptest.NewServer(http.NewCrossOriginProtection().Handler(router))
 	t.Cleanup(server.Close)
-	client := &http.Client{Jar: newJar(t), CheckRedirect: func(r *http.Request, _ []*http.Request) error {
+	client := server.Client() // with connections of its own, which no other test's server closes
+	client.Jar, client.CheckRedirect = newJar(t), func(r *http.Request, _ []*http.Request) error {
 		if "http://"+r.URL.Host != server.URL {
 			return http.ErrUseLastResponse // what is elsewhere is not visited
 		}
 		return nil
-	}}
+	}
 	return &bundle{fake: f, desk: desk, t: t, server: server, router: router, client: client}
 }
 
