@@ -47,7 +47,7 @@ func (r keyRecordRow) record() (domain.KeyRecord, error) {
 	k := domain.KeyRecord{
 		Scope:    domain.Scope{Key: domain.KeyOfID(id, r.KeyText.String), Consumer: r.ConsumerID, Endpoint: r.EndpointID},
 		Consumer: r.Consumer.String, Endpoint: r.Endpoint, State: domain.State(r.State), Attempt: r.Attempt, Status: r.Status,
-		Resource: r.Resource, Request: r.RequestID, Print: hex.EncodeToString(r.Fingerprint[:6]),
+		Resource: r.Resource, Request: r.RequestID, Print: hex.EncodeToString(r.Fingerprint[:min(6, len(r.Fingerprint))]),
 		FirstSeen: momentOf(r.CreatedAt), DoneAt: momentOf(r.DoneAt), LookAt: momentOf(r.LookAt.Int64), Looks: int(r.Looks.Int64),
 	}
 	if k.State == domain.Running {

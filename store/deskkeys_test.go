@@ -207,3 +207,34 @@ func TestTheMismatchesOfAKey(t *testing.T) {
 		}
 	})
 }
+
+// TestAPageOfKeysIsReadInTheTablesOwnOrder: neither the first page nor a deep one sorts or reads all keys,
+// and a deep one begins at its own day.
+func TestAPageOfKeysIsReadInTheTablesOwnOrder(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, d storetest.Database) {
+		s := newShelf(t, d)
+		s.clock.Move(-4 * day)
+		s.fill(20_000, s.messages, 4*day)
+		s.clock.Move(4 * day)
+		s.exec("ANALYZE")
+		first := s.find("", "", domain.Cursor{})
+		deep := s.keyAt(2*day) + "_1_1"
+		for _, tt := range []struct {
+			search domain.KeySearch
+			cursor domain.Cursor
+		}{
+			{}, {cursor: domain.Cursor{Before: first.Older}}, {cursor: domain.Cursor{Before: deep}}, {cursor: domain.Cursor{After: deep}},
+			{search: domain.KeySearch{Text: s.keyAt(day)[:10]}}, {search: domain.KeySearch{State: domain.KeysFinished}},
+		} {
+			plans := store.Explained(t.Context(), s.db, func(db *store.DB) {
+				_, err := db.Keys(t.Context(), tt.search, tt.cursor)
+				must(t, err)
+			})
+			plan := plans[len(plans)-1]
+			if !strings.Contains(plan, "idempotency_keys_") || strings.Contains(plan, "Sort Key: k.key") || strings.Contains(plan, "TEMP B-TREE") || strings.Contains(plan, "SCAN k\n") || strings.Contains(plan, "Seq Scan on idempotency_keys") {
+				t.Errorf("%+v at %+v reads or sorts everything:\n%s", tt.search, tt.cursor, plan)
+			}
+		}
+	})
+}
