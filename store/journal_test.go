@@ -244,3 +244,15 @@ func TestOldLinesOfAJournalAreSwept(t *testing.T) {
 		}
 	})
 }
+
+// BenchmarkNote is what a request pays for its line.
+func BenchmarkNote(b *testing.B) {
+	db := storetest.SQLite(b).Open(b, nil)
+	j := store.OpenJournal(db, "one", nil)
+	defer j.Close()
+	e := domain.KeyEvent{Scope: scope(b), Kind: domain.KeyReplayed, Detail: "memory", Request: "01a22c73-8af0-75c2-8076-c03278e2791b"}
+	b.ReportAllocs()
+	for b.Loop() {
+		j.Note(e)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"gorm.io/gorm"
 
 	"example.com/eenmaal/domain"
 )
@@ -72,24 +73,22 @@ func (db *DB) RecordMismatch(ctx context.Context, m domain.KeyMismatch) error {
 	return tx.Commit(ctx)
 }
 
-// MismatchesPerPage is how many mismatches one page has.
-const MismatchesPerPage = 50
+const mismatchColumns = "mismatches.id, consumer_id, endpoint_id, key, key_short, sum, fields, first_request, first_seen, request_id, first_at, last_at, times, " +
+	"explained_by, explained_at, note, COALESCE(consumers.name, '') AS consumer, endpoints.pattern AS endpoint"
 
-// Mismatches reads a page of mismatches, counted from 0: those that nobody has explained come first,
-// and among them those that came last.
-func (db *DB) Mismatches(ctx context.Context, page int) ([]domain.KeyMismatch, error) {
-	var rows []mismatchRow
-	err := db.gorm.WithContext(ctx).Table("mismatches").
-		Select("mismatches.id, consumer_id, endpoint_id, key, key_short, sum, fields, first_request, first_seen, request_id, first_at, last_at, times, " +
-			"explained_by, explained_at, note, COALESCE(consumers.name, '') AS consumer, endpoints.pattern AS endpoint").
+// mismatches begins a query of the mismatches.
+func (db *DB) mismatches(ctx context.Context) *gorm.DB {
+	return db.gorm.WithContext(ctx).Table("mismatches").Select(mismatchColumns).
 		Joins("LEFT JOIN consumers ON consumers.id = mismatches.consumer_id").
-		Joins("JOIN endpoints ON endpoints.id = mismatches.endpoint_id").
-		Order("CASE WHEN explained_at = 0 THEN 0 ELSE 1 END, last_at DESC, mismatches.id DESC").
-		Offset(max(page, 0) * MismatchesPerPage).Limit(MismatchesPerPage).Find(&rows).Error
-	if err != nil {
+		Joins("JOIN endpoints ON endpoints.id = mismatches.endpoint_id")
+}
+
+func mismatchesIn(query *gorm.DB) (list []domain.KeyMismatch, err error) {
+	var rows []mismatchRow
+	if err := query.Find(&rows).Error; err != nil {
 		return nil, err
 	}
-	list := make([]domain.KeyMismatch, len(rows))
+	list = make([]domain.KeyMismatch, len(rows))
 	for i, r := range rows {
 		if list[i], err = r.mismatch(); err != nil {
 			return nil, err
@@ -98,11 +97,46 @@ func (db *DB) Mismatches(ctx context.Context, page int) ([]domain.KeyMismatch, e
 	return list, nil
 }
 
-// ExplainMismatch notes who found out what had happened, and what. A second explanation replaces the
-// first.
+// Mismatch reads one mismatch.
+func (db *DB) Mismatch(ctx context.Context, id int64) (domain.KeyMismatch, error) {
+	list, err := mismatchesIn(db.mismatches(ctx).Where("mismatches.id = ?", id))
+	if err == nil && len(list) == 0 {
+		err = errNoMismatch
+	}
+	if err != nil {
+		return domain.KeyMismatch{}, err
+	}
+	return list[0], nil
+}
+
+var errNoMismatch = domain.Errorf(domain.NotFound, "mismatch_not_found", "There is no such mismatch.")
+
+// MismatchesOf reads the mismatches of a key, the newest first.
+func (db *DB) MismatchesOf(ctx context.Context, s domain.Scope) ([]domain.KeyMismatch, error) {
+	return mismatchesIn(db.mismatches(ctx).Where("key = ? AND consumer_id = ? AND endpoint_id = ?", keyID(s), s.Consumer, s.Endpoint).
+		Order("last_at DESC, mismatches.id DESC").Limit(MismatchesPerPage))
+}
+
+// MismatchesPerPage is how many mismatches one page has.
+const MismatchesPerPage = 50
+
+// Mismatches reads a page of mismatches, counted from 0: those that nobody has explained come first,
+// and among them those that came last.
+func (db *DB) Mismatches(ctx context.Context, page int) ([]domain.KeyMismatch, error) {
+	return mismatchesIn(db.mismatches(ctx).Order("CASE WHEN explained_at = 0 THEN 0 ELSE 1 END, last_at DESC, mismatches.id DESC").
+		Offset(max(page, 0) * MismatchesPerPage).Limit(MismatchesPerPage))
+}
+
+// ExplainMismatch notes who found out what had happened, and what. The first explanation stays: another
+// one changes nothing.
 func (db *DB) ExplainMismatch(ctx context.Context, id int64, by, note string) error {
+	var changed int64
 	tx := db.Begin()
-	tx.queue(`UPDATE mismatches SET explained_by = ?, explained_at = ?, note = ? WHERE id = ?`, by, db.Now().UnixMicro(), note, id).
-		orMissing(domain.Errorf(domain.NotFound, "mismatch_not_found", "There is no such mismatch."))
-	return tx.Commit(ctx)
+	tx.queue(`UPDATE mismatches SET explained_by = ?, explained_at = ?, note = ? WHERE id = ? AND explained_at = 0`,
+		by, db.Now().UnixMicro(), note, id).counting(&changed)
+	err := tx.Commit(ctx)
+	if err == nil && changed == 0 {
+		_, err = db.Mismatch(ctx, id)
+	}
+	return err
 }

@@ -18,7 +18,7 @@ func partOf[R any](query *gorm.DB, column string, cursor domain.Cursor, limit in
 		at = cursor.After
 	}
 	if _, err := uuid.Parse(at); at != "" && (err != nil || len(at) != 36) {
-		return domain.Part[R]{}, domain.Errorf(domain.Malformed, "cursor_malformed", "The cursor must be one of another page.")
+		return domain.Part[R]{}, errCursor
 	}
 	switch {
 	case newer:
@@ -32,6 +32,15 @@ func partOf[R any](query *gorm.DB, column string, cursor domain.Cursor, limit in
 	if err := query.Limit(limit + 1).Find(&rows).Error; err != nil {
 		return domain.Part[R]{}, err
 	}
+	return cut(rows, cursor, limit, idOf), nil
+}
+
+var errCursor = domain.Errorf(domain.Malformed, "cursor_malformed", "The cursor must be one of another page.")
+
+// cut makes a part of rows that were read in the cursor's direction, one more than the part may have. idOf
+// gives the cursor at a row.
+func cut[R any](rows []R, cursor domain.Cursor, limit int, idOf func(R) string) domain.Part[R] {
+	newer := cursor.After != ""
 	more := len(rows) > limit
 	rows = rows[:min(limit, len(rows))]
 	if newer {
@@ -39,15 +48,15 @@ func partOf[R any](query *gorm.DB, column string, cursor domain.Cursor, limit in
 	}
 	part := domain.Part[R]{Items: rows}
 	if len(rows) == 0 {
-		return part, nil
+		return part
 	}
 	if newer || more {
 		part.Older = idOf(rows[len(rows)-1])
 	}
-	if newer && more || !newer && at != "" {
+	if newer && more || !newer && cursor.Before != "" {
 		part.Newer = idOf(rows[0])
 	}
-	return part, nil
+	return part
 }
 
 // inPart changes what a part holds.

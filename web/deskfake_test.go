@@ -17,7 +17,8 @@ import (
 // empty Reader's, which panics.
 type deskFake struct {
 	*fake
-	admin.Reader
+	unfaked
+	keysFake
 	sessions map[string]domain.StaffSession
 	tries    map[string][]time.Time
 	actions  []domain.StaffAction
@@ -31,11 +32,14 @@ type deskFake struct {
 	cancelFails, changeFails error // what the next call of an operation gives, once
 }
 
+// unfaked lies deeper than what is faked.
+type unfaked struct{ admin.Reader }
+
 // withDesk gives the configuration a desk, where anybody signs in with one click.
 func (f *fake) withDesk(cfg *web.Config) *deskFake {
 	d := &deskFake{fake: f, sessions: map[string]domain.StaffSession{}, tries: map[string][]time.Time{}}
 	d.support.d = d
-	cfg.Desk = &admin.Config{Reader: d, Sessions: d, Support: &d.support, Jobs: &d.support, OneClick: true, Ops: admin.Ops{
+	cfg.Desk = &admin.Config{Reader: d, Sessions: d, Explain: d, Support: &d.support, Jobs: &d.support, OneClick: true, Ops: admin.Ops{
 		Redeliver:      deskOperation[api.Redeliver, api.Redelivery]{operation[api.Redeliver, api.Redelivery]{f, "redeliveries", d.support.redeliver, &d.changeFails}, d, "redelivery"},
 		CancelOrder:    deskOperation[api.CancelOrder, api.Cancellation]{operation[api.CancelOrder, api.Cancellation]{f, "cancellations", d.cancel, &d.cancelFails}, d, "cancellation"},
 		CapturePayment: deskOperation[api.CapturePayment, api.Modification]{operation[api.CapturePayment, api.Modification]{f, "captures", d.capture, &d.changeFails}, d, "capture"},

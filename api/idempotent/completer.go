@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 
 	"example.com/eenmaal/domain"
@@ -63,3 +65,14 @@ func (r *Run) callPerson(tx *store.Tx) {
 // aboutKey names a key of a consumer: the id of its operation, which is the same for all consumers, and
 // the consumer.
 func aboutKey(s domain.Scope) string { return fmt.Sprintf("%s/%d", operationID(s), s.Consumer) }
+
+// ScopeAbout reads the name that a flag about a key has. ok is false when the text is no such name.
+func ScopeAbout(text string) (s domain.Scope, ok bool) {
+	id, consumer, _ := strings.Cut(text, "/")
+	if s.Endpoint, s.Key, ok = parseOperationID(id); !ok {
+		return domain.Scope{}, false
+	}
+	var err error
+	s.Consumer, err = strconv.ParseInt(consumer, 10, 64)
+	return s, err == nil
+}

@@ -20,8 +20,8 @@ import (
 )
 
 // newShop wires the shop as it runs for real: API, engine, job queue, a log line and metrics
-// per request. The queue takes jobs in and does not work on them, so that every commit that is counted
-// belongs to a request.
+// per request. The queue takes jobs in and does not work on them, and there is no journal of keys unless
+// its cost is asked for, so that every commit that is counted belongs to a request.
 func newShop(ctx context.Context, cfg serveConfig) (served, error) {
 	log, err := discardingLog()
 	if err != nil {
@@ -52,9 +52,14 @@ func newShop(ctx context.Context, cfg serveConfig) (served, error) {
 
 func newRegistry(cfg serveConfig, db *store.DB, log *slog.Logger, metrics prometheus.Registerer) (*idempotent.Registry, func(), error) {
 	engine := idempotent.Config{DB: db, Log: log, Metrics: metrics, CacheBytes: cfg.cache}
+	end := func() {}
+	if cfg.journal {
+		journal := store.OpenJournal(db, "bench", log)
+		engine.Journal, end = journal, journal.Close
+	}
 	if cfg.redis == "" {
 		registry, err := idempotent.NewRegistry(engine)
-		return registry, func() {}, err
+		return registry, end, err
 	}
 	answers, err := store.OpenAnswers(cfg.redis, db.Instance(), log)
 	if err != nil {
@@ -62,7 +67,7 @@ func newRegistry(cfg serveConfig, db *store.DB, log *slog.Logger, metrics promet
 	}
 	engine.Answers = answers
 	registry, err := idempotent.NewRegistry(engine)
-	return registry, func() { _ = answers.Close() }, err
+	return registry, func() { end(); _ = answers.Close() }, err
 }
 
 // discardingLog formats every line and makes the system call that writes it, but keeps it off the

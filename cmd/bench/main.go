@@ -77,6 +77,7 @@ type suite struct {
 var suites = []suite{
 	{"orders", (*bench).orders},
 	{"replay", (*bench).replay},
+	{"journal", (*bench).journal},
 	{"fairness", (*bench).fairness},
 	{"storm", (*bench).storms},
 	{"commits", (*bench).commits},

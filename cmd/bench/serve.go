@@ -29,6 +29,7 @@ type served struct {
 type serveConfig struct {
 	role, database, dir, redis, provider string
 	cache                                int
+	journal                              bool
 	slow                                 time.Duration
 }
 
@@ -42,6 +43,7 @@ func serve(args []string) error {
 	flags.StringVar(&cfg.redis, "redis", "", "Redis; empty for none")
 	flags.StringVar(&cfg.provider, "provider", "", "the payment provider")
 	flags.IntVar(&cfg.cache, "cache", 0, "bytes of memory for finished answers; negative for none")
+	flags.BoolVar(&cfg.journal, "journal", false, "keep a journal of keys")
 	flags.DurationVar(&cfg.slow, "slow", time.Second, "how long a slow payment takes")
 	profile := flags.String("profile", "", "leave a CPU profile here")
 	if err := flags.Parse(args); err != nil {

@@ -21,7 +21,7 @@ func (a *app) desk() *admin.Config {
 	return &admin.Config{
 		Ops: admin.Ops{CancelOrder: a.api.CancelOrder, CapturePayment: a.api.CapturePayment,
 			VoidPayment: a.api.VoidPayment, RefundPayment: a.api.RefundPayment, Redeliver: a.api.Redeliver},
-		Reader: a.db, Sessions: a.db, Support: a.api, Jobs: a.jobs,
+		Reader: a.db, Sessions: a.db, Support: a.api, Jobs: a.jobs, Explain: a.db,
 		User: a.cfg.AdminUser, PasswordHash: a.cfg.AdminPasswordHash, OneClick: a.cfg.demo(),
 	}
 }

@@ -37,9 +37,10 @@ type Reader interface {
 	Inbox
 	Deliveries
 	Dead
+	Keys
 }
 
-// Config of the desk. Ops, Reader, Sessions, Support and Jobs are needed, and so is one way to sign in: a PasswordHash,
+// Config of the desk. Ops, Reader, Sessions, Support, Jobs and Explain are needed, and so is one way to sign in: a PasswordHash,
 // or OneClick.
 type Config struct {
 	Ops      Ops
@@ -47,6 +48,7 @@ type Config struct {
 	Sessions Sessions
 	Support  Support
 	Jobs     Jobs
+	Explain  Explainer // keeps what the staff finds out about mismatches
 
 	User         string // who signs in with the password; "staff" when empty
 	PasswordHash string // as HashPassword makes it, or bcrypt's
@@ -64,8 +66,8 @@ type Desk struct {
 func New(s *site.Site, cfg Config) (*Desk, error) {
 	cfg.User = cmp.Or(cfg.User, "staff")
 	if cfg.Ops.CancelOrder == nil || cfg.Ops.CapturePayment == nil || cfg.Ops.VoidPayment == nil || cfg.Ops.RefundPayment == nil || cfg.Ops.Redeliver == nil ||
-		cfg.Reader == nil || cfg.Sessions == nil || cfg.Support == nil || cfg.Jobs == nil {
-		return nil, errors.New("admin: Ops, Reader, Sessions, Support and Jobs must be given")
+		cfg.Reader == nil || cfg.Sessions == nil || cfg.Support == nil || cfg.Jobs == nil || cfg.Explain == nil {
+		return nil, errors.New("admin: Ops, Reader, Sessions, Support, Jobs and Explain must be given")
 	}
 	d := &Desk{Site: s, cfg: cfg}
 	if cfg.PasswordHash == "" && cfg.OneClick {
@@ -94,6 +96,9 @@ func (d *Desk) Mount(r gin.IRouter) {
 	d.mountDeliveries(in)
 	d.mountDead(in)
 	d.mountCSV(in)
+	d.mountKeys(in)
+	d.mountMismatches(in)
+	d.mountDuplicates(in)
 }
 
 // MutatingRoutes lists every route of the desk that is not a GET.
@@ -108,6 +113,7 @@ var MutatingRoutes = []site.Route{
 	{Method: http.MethodPost, Pattern: "/admin/mails/:id/send", Why: "state: only a mail that was given up is sent again, and then it waits"},
 	{Method: http.MethodPost, Pattern: "/admin/inbox/:id/try", Why: "state: only an event that waits or was given up is tried again, and it has its effect once"},
 	{Method: http.MethodPost, Pattern: "/admin/deliveries/:id/redeliver/:key", Why: "operation: POST /v1/webhook-endpoints/:id/deliveries/:delivery/redeliveries with the key of the form's address"},
+	{Method: http.MethodPost, Pattern: "/admin/mismatches/:id/explain/:key", Why: "note: the first explanation stays, another one changes nothing"},
 }
 
 // section is one line of the desk's menu.
@@ -119,6 +125,9 @@ type section struct {
 // sections are the menu. The first is where the desk opens.
 var sections = []section{
 	{"/admin/orders", tOrders},
+	{"/admin/keys", tKeys},
+	{"/admin/mismatches", tMismatches},
+	{"/admin/duplicates", tDuplicates},
 	{"/admin/attention", tAttention},
 	{"/admin/messages", tMessages},
 	{"/admin/mails", tMails},

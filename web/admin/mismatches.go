@@ -1,0 +1,146 @@
+package admin
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/gin-gonic/gin"
+
+	"example.com/eenmaal/domain"
+	"example.com/eenmaal/web/site"
+	"example.com/eenmaal/web/ui"
+)
+
+// Explainer keeps what the staff finds out.
+type Explainer interface {
+	// ExplainMismatch keeps the first explanation of a mismatch; another one changes nothing.
+	ExplainMismatch(ctx context.Context, id int64, by, note string) error
+}
+
+// mountMismatches adds the list and the form that explains one. The form has its key in its address.
+func (d *Desk) mountMismatches(r gin.IRouter) {
+	r.GET("/mismatches", d.Site.Handle(d.mismatches))
+	r.GET("/mismatches/:id/explain", d.Site.Handle(d.openExplain))
+	r.GET("/mismatches/:id/explain/:key", d.Site.Handle(d.explainForm))
+	r.POST("/mismatches/:id/explain/:key", d.Site.Handle(d.explain))
+}
+
+var mismatchColumns = []ui.Text{tKey, tEndpoint, tConsumer, tDiffersIn, tTimesCame, tLastCame, tAge, tState}
+
+// fullPage is how many mismatches a page has that may have another one after it.
+const fullPage = 50
+
+// mismatches lists them, those first that nobody has explained. Its parts have numbers.
+func (d *Desk) mismatches(c *gin.Context) error {
+	page, _ := strconv.Atoi(c.Query("before") + c.Query("after")) // what is no number is the first page
+	page = max(page, 0)
+	list, err := d.cfg.Reader.Mismatches(c.Request.Context(), page)
+	if err != nil {
+		return err
+	}
+	l := listView{Path: "/admin/mismatches", Title: tMismatches, Lead: tMismatchesLead, Empty: tNoMismatches, Columns: mismatchColumns, Count: len(list)}
+	if len(list) == fullPage {
+		l.Older = strconv.Itoa(page + 1)
+	}
+	if page > 0 {
+		l.Newer = strconv.Itoa(page - 1)
+	}
+	return d.Site.Render(c, http.StatusOK, mismatchesPage(d.page(c, "/admin/mismatches", tMismatches), l, list))
+}
+
+func explainPath(m domain.KeyMismatch) string {
+	return "/admin/mismatches/" + strconv.FormatInt(m.ID, 10) + "/explain"
+}
+
+func (d *Desk) mismatchIn(c *gin.Context) (domain.KeyMismatch, error) {
+	id, err := strconv.ParseInt(c.Param("id"), 10, 64)
+	if err != nil {
+		return domain.KeyMismatch{}, domain.Errorf(domain.NotFound, "mismatch_not_found", "There is no such mismatch.")
+	}
+	return d.cfg.Reader.Mismatch(c.Request.Context(), id)
+}
+
+func (d *Desk) openExplain(c *gin.Context) error {
+	m, err := d.mismatchIn(c)
+	if err != nil {
+		return err
+	}
+	return d.open(c, explainPath(m))
+}
+
+// explaining is a mismatch that somebody is about to explain.
+type explaining struct {
+	domain.KeyMismatch
+	form  actionView
+	typed string
+}
+
+func (d *Desk) readExplain(c *gin.Context) (x explaining, key domain.Key, err error) {
+	if x.KeyMismatch, err = d.mismatchIn(c); err != nil {
+		return x, key, err
+	}
+	key, err = d.keyed(c)
+	lang := site.Lang(c)
+	x.form = actionView{Path: explainPath(x.KeyMismatch) + "/" + key.String(), Back: "/admin/mismatches", Key: key.String(),
+		Lead: tExplainLead.In(lang), Button: tExplain.In(lang)}
+	return x, key, err
+}
+
+func (d *Desk) explainForm(c *gin.Context) error {
+	x, _, err := d.readExplain(c)
+	if err != nil {
+		return err
+	}
+	if !x.ExplainedAt.IsZero() {
+		x.form.Tone, x.form.Problem, x.form.Detail, x.form.Over = ui.Info, tIsExplained.In(site.Lang(c)), x.Note, true
+	}
+	return d.showExplain(c, http.StatusOK, x)
+}
+
+func (d *Desk) showExplain(c *gin.Context, status int, x explaining) error {
+	p := d.page(c, "/admin/mismatches", tExplainTitle)
+	p.Failed, p.State = status != http.StatusOK, "explain-"+x.form.Key
+	return d.Site.Render(c, status, explainPage(p, x))
+}
+
+const maxExplanation = 500
+
+// explain keeps the explanation. Pressed again it finds the first one kept and changes nothing.
+func (d *Desk) explain(c *gin.Context) error {
+	x, key, err := d.readExplain(c)
+	if err != nil {
+		return err
+	}
+	form, err := site.Form(c)
+	if err != nil {
+		return err
+	}
+	if _, err := site.KeyOf(c, key.String()); err != nil {
+		return err
+	}
+	x.typed = strings.TrimSpace(form.Get("note"))
+	if x.typed == "" || utf8.RuneCountInString(x.typed) > maxExplanation {
+		x.form.Mistakes = []ui.Mistake{{Field: "note", Text: tErrExplanation.In(site.Lang(c))}}
+		return d.showExplain(c, http.StatusUnprocessableEntity, x)
+	}
+	ctx, cancel := site.Steadily(c)
+	defer cancel()
+	if err := d.note(ctx, c, "explain", strconv.FormatInt(x.ID, 10), key); err != nil {
+		return err
+	}
+	if err := d.cfg.Explain.ExplainMismatch(ctx, x.ID, staffOf(c), x.typed); err != nil {
+		return err
+	}
+	return d.Site.See(c, "/admin/mismatches")
+}
+
+func (x explaining) noteField(p Page) ui.Field {
+	f := ui.Field{Name: "note", Label: p.T(tExplanation), Value: x.typed, Rows: 4, Autocomplete: "off"}
+	for _, m := range x.form.Mistakes {
+		f.Error = m.Text
+	}
+	return f
+}
