@@ -88,9 +88,6 @@ func (b *tab) isAccessible(how string, except ...string) {
 		b.t.Log("NOT TESTED with axe: make .tools/axe.min.js fetches it")
 		return
 	}
-	if b.js("typeof axe") == "object" {
-		source = "" // the page has it
-	}
 	for i, selector := range except {
 		except[i] = quote(selector)
 	}
