@@ -174,7 +174,9 @@ func TestNoPageStandsInAFrame(t *testing.T) {
 		b.goTo(evil.URL + "/?frame=" + url.QueryEscape(framed))
 		b.until("document.title === 'loaded'")
 		refused := "violates the following Content Security Policy directive: \"frame-ancestors 'none'\""
-		eventually(t, patience, func() string { return framed + " is refused in a frame; the browser said " + fmt.Sprint(b.seen(&b.troubles)) },
+		eventually(t, patience, func() string {
+			return framed + " is refused in a frame; the browser said " + fmt.Sprint(b.seen(&b.troubles))
+		},
 			func() bool { return strings.Contains(fmt.Sprint(b.seen(&b.troubles)), refused) })
 		b.forget()
 	}

@@ -30,7 +30,7 @@ func TestEveryState(t *testing.T) {
 
 type statesWalk struct {
 	*tab
-	w *world
+	w        *world
 	language string
 }
 
