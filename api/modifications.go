@@ -55,18 +55,19 @@ func (a *API) newChange(ctx context.Context, kind domain.ModificationKind, pay d
 
 // changeByClient decides on a capture or a void. Nothing more is captured for an order that has ended: its
 // rest is on its way back. That the order has not ended since is secured by the payment's revision, which
-// that raises.
+// that raises. The order is read last, so that what its end took is not mistaken for somebody's capture.
 func (a *API) changeByClient(ctx context.Context, kind domain.ModificationKind, pay domain.Payment, amount Amount) (domain.Modification, error) {
+	m, refusal := a.newChange(ctx, kind, pay, amount)
 	order, err := a.db.Order(ctx, pay.OrderID)
 	if err != nil {
-		return domain.Modification{}, err
+		return m, err
 	}
 	if kind == domain.Capture && order.Status == domain.OrderCancelled {
-		refusal := domain.Errorf(domain.Refused, "order_not_capturable", "The order is cancelled: nothing more is captured for it.")
-		refusal.Resource = newOrder(order).Path()
-		return domain.Modification{}, refusal
+		ended := domain.Errorf(domain.Refused, "order_not_capturable", "The order is cancelled: nothing more is captured for it.")
+		ended.Resource = newOrder(order).Path()
+		return m, ended
 	}
-	return a.newChange(ctx, kind, pay, amount)
+	return m, refusal
 }
 
 // changeLater queues a change that the shop itself wants, of all that is left, and the job that does
