@@ -1,0 +1,81 @@
+package mutants
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"text/tabwriter"
+)
+
+// verdict is what became of one mutant.
+type verdict struct {
+	Name     string   `json:"name"`
+	Breaks   string   `json:"breaks"`
+	CaughtBy []string `json:"caught_by"`
+	Story    string   `json:"story"`   // of the first broken invariant
+	Seconds  float64  `json:"seconds"` // without building it
+	Escaped  string   `json:"escaped,omitempty"`
+}
+
+// report is also written as JSON, for those who keep it.
+type report struct {
+	Seed     uint64    `json:"seed"`
+	Seconds  float64   `json:"seconds_of_trouble"`
+	Verdicts []verdict `json:"verdicts"` // the first one is of the shop without a bug
+}
+
+func (r report) String() string {
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "MUTANT\tWHAT IT BREAKS\tCAUGHT BY\tSECONDS")
+	for _, v := range r.Verdicts {
+		caught := strings.Join(v.CaughtBy, ", ")
+		switch {
+		case v.Escaped != "":
+			caught = "NOT CAUGHT"
+		case caught == "":
+			caught = "nothing, and rightly"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%.0f\n", v.Name, v.Breaks, caught, v.Seconds)
+	}
+	_ = w.Flush() // into memory
+	return b.String()
+}
+
+// write keeps the report as JSON.
+func (r report) write(path string) error {
+	text, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, append(text, '\n'), 0o644) //nolint:gosec // it is to be read
+}
+
+// A mutant is caught by what it should be caught by, and by nothing else.
+func TestOnlyTheRightInvariantCatches(t *testing.T) {
+	t.Parallel()
+	type broken = struct{ Invariant, Story string }
+	bug, clean := mutant{caught: []string{"I4"}}, mutant{}
+	for name, c := range map[string]struct {
+		mutant  mutant
+		found   []broken
+		escaped bool
+	}{
+		"the right one":                        {bug, []broken{{"I4", "x"}}, false},
+		"one of several":                       {bug, []broken{{"I4, I5, I14", "x"}}, false},
+		"another one":                          {bug, []broken{{"I12", "x"}}, true},
+		"the harness":                          {bug, []broken{{"harness", "x"}}, true},
+		"none":                                 {bug, nil, true},
+		"none, and there is no bug":            {clean, nil, false},
+		"a violation where there is no bug":    {clean, []broken{{"I4", "x"}}, true},
+		"a broken harness where there is none": {clean, []broken{{"harness", "x"}}, true},
+	} {
+		var v verdict
+		c.mutant.judge(&v, seen{Violations: c.found})
+		if (v.Escaped != "") != c.escaped {
+			t.Errorf("%s: %+v", name, v)
+		}
+	}
+}
