@@ -28,14 +28,14 @@ chaos: ## hurt the whole shop for ten minutes, every commit on the disk; CHAOS='
 
 mutants: ## put one bug after the other into the shop and want chaos to see each; MUTANT=stock for some
 	.ci/install-services
-	go test -count=1 -v -timeout 60m -run 'EveryMutantIsCaught/$(MUTANT)' ./e2e/mutants -args -mutants.time $(MUTANT_TIME)
+	go run ./e2e/mutants -time $(MUTANT_TIME) -only '$(MUTANT)'
 
 evidence: .tools/mailpit ## measure all that, and write e2e/evidence/evidence.html and .md; CHAOS_TIME=10m MUTANT_TIME=15s
 	.ci/install-services
 	rm -rf bin/evidence && mkdir -p bin/evidence
 	-EENMAAL_FIGURES=$(CURDIR)/bin/evidence go run ./cmd/withservices -- go test -count=1 -timeout 40m -run 'KilledAtEveryPoint|ThreeReplicas' ./e2e
 	-go test -count=1 -timeout 60m -run Nothing ./e2e/chaos -args -chaos.time $(CHAOS_TIME) -chaos.fsync -chaos.report $(CURDIR)/bin/evidence/chaos.json
-	-go test -count=1 -timeout 60m -run EveryMutantIsCaught ./e2e/mutants -args -mutants.time $(MUTANT_TIME) -mutants.report $(CURDIR)/bin/evidence/mutants.json
+	-go run ./e2e/mutants -time $(MUTANT_TIME) -report bin/evidence/mutants.json
 	go run ./e2e/evidence -from bin/evidence -to e2e/evidence
 
 lint: .tools/golangci-lint ## gofmt, go vet and golangci-lint
