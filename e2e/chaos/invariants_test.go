@@ -201,24 +201,6 @@ func (w *world) checkTold() error {
 	return nil
 }
 
-// checkOwners looks whether anybody was told of somebody else's order (I6).
-func (w *world) checkOwners() error {
-	owners, err := w.pairs(`SELECT o.id || chr(31) || c.name FROM orders o JOIN consumers c ON c.id = o.consumer_id`)
-	if err != nil {
-		return err
-	}
-	for _, a := range w.history.finals() {
-		var told struct{ ID string }
-		if json.Unmarshal(a.body, &told) != nil || a.Endpoint != "POST /v1/orders" {
-			continue // what cannot be read breaks I3
-		}
-		if owner := owners[told.ID]; owner != "" && owner != a.Consumer {
-			w.violation("I6", "%s was answered with %s, an order of %s's", a.scope(), a.body, owner)
-		}
-	}
-	return nil
-}
-
 // rank orders the states of a payment: it never goes back.
 var rank = map[string]int{"pending": 1, "authorized": 2, "declined": 3, "failed": 3, "voided": 3, "paid": 3, "duplicate": 4, "refunded": 4}
 
