@@ -149,7 +149,7 @@ var mutants = []mutant{
 	{
 		name: "serialization failure not retried", breaks: "a transaction that lost to another one is given up at once",
 		storm: []string{"serialization failures"}, caught: []string{"unforeseen"},
-		edits: []edit{{"store/errors.go", `return pg.Code == "40001" || pg.Code == "40P01"`, `return pg.Code == "40P01"`}},
+		edits: []edit{{"store/errors.go", `case "40001", "40P01",`, `case "40P01",`}},
 	},
 	{
 		name: "jobs outside the transaction", breaks: "what is to be done later is noted in a transaction of its own",
