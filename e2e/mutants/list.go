@@ -67,7 +67,8 @@ var mutants = []mutant{
 	},
 	{
 		name: "timeout is final", breaks: "a provider that does not answer is stored as a payment that failed",
-		caught: []string{"I2", "I7", "I13"},
+		storm:  []string{"app-provider: lose reply", "app-provider: cut", "app-provider: reset", "app-provider: refuse"},
+		caught: []string{"I3", "I7", "I13"},
 		edits: []edit{{"api/payments.go",
 			`return domain.Errorf(domain.Unknown, "outcome_unknown", "charge payment %s: %w", pay.ID, err)`,
 			`return domain.Errorf(domain.Refused, "provider_timeout", "The provider did not answer: %v", err)`}},
