@@ -32,7 +32,7 @@ func TestThePageTellsEverything(t *testing.T) {
 	for _, text := range []string{html, markdown} {
 		for _, want := range []string{
 			"Pay", "Postgres", "SQLite", "34", "37", "41 s", // killed at every point
-			"600 s", "9001, 8999", "40404", "12121", "5151", "313", "424", "535", "64", "75", "4646, 2727", "3838, 3939", "7171, 7272",
+			"600 s", "9001, 8999", "40404", "12121", "5151", "313", "424", "535", "64", "6868", "75", "4646, 2727", "3838, 3939", "7171, 7272",
 			"1.23 s", "9.87 s", "kill replica", "88", "1 violations", // chaos
 			"30 s", "5432", "2345", "654, 321", "765", "87", "1.50 s", "were one shop", // several replicas
 			"no fencing", "I4, I5", "22 s", "nothing, and rightly", // bugs

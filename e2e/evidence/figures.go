@@ -56,6 +56,7 @@ type storm struct {
 	Takeovers   int
 	Deaths      int `json:"replica_deaths"`
 	Crashes     int `json:"postgres_crashes"`
+	Full        int `json:"writes_refused_by_full_disk"`
 	Redis       int `json:"redis_faults"`
 	Orders      int
 	Paid        int `json:"orders_paid"`
