@@ -1,11 +1,13 @@
 # Thin on purpose: every target is a plain command you can also type yourself.
 
 .DEFAULT_GOAL := help
-.PHONY: help run test chaos lint gen build bench pictures up down
+.PHONY: help run test chaos mutants evidence lint gen build bench pictures up down
 
 GOLANGCI_LINT := v2.15.0
 MAILPIT := v1.33.1
 AXE := 4.14.1
+CHAOS_TIME ?= 10m
+MUTANT_TIME ?= 15s
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "%-10s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -23,6 +25,18 @@ test: .tools/mailpit .tools/axe.min.js ## every test; installs Postgres, Redis, 
 chaos: ## hurt the whole shop for ten minutes, every commit on the disk; CHAOS='-chaos.seed 7'
 	.ci/install-services
 	go test -count=1 -v -timeout 60m -run Nothing ./e2e/chaos -args -chaos.time 10m -chaos.fsync $(CHAOS)
+
+mutants: ## put one bug after the other into the shop and want chaos to see each; MUTANT=stock for some
+	.ci/install-services
+	go run ./e2e/mutants -time $(MUTANT_TIME) -only '$(MUTANT)'
+
+evidence: .tools/mailpit ## measure all that, and write e2e/evidence/evidence.html and .md; CHAOS_TIME=10m MUTANT_TIME=15s
+	.ci/install-services
+	rm -rf bin/evidence && mkdir -p bin/evidence
+	-EENMAAL_FIGURES=$(CURDIR)/bin/evidence go run ./cmd/withservices -- go test -count=1 -timeout 40m -run 'KilledAtEveryPoint|ThreeReplicas' ./e2e
+	-go test -count=1 -timeout 60m -run Nothing ./e2e/chaos -args -chaos.time $(CHAOS_TIME) -chaos.fsync -chaos.report $(CURDIR)/bin/evidence/chaos.json
+	-go run ./e2e/mutants -time $(MUTANT_TIME) -report bin/evidence/mutants.json
+	go run ./e2e/evidence -from bin/evidence -to e2e/evidence
 
 lint: .tools/golangci-lint ## gofmt, go vet and golangci-lint
 	@unformatted=$$(git ls-files '*.go' ':!*_templ.go' | xargs gofmt -l); \

@@ -19,6 +19,13 @@ type database struct {
 	url string // DATABASE_URL; empty means SQLite in dir
 }
 
+func (db database) name() string {
+	if db.url == "" {
+		return "SQLite"
+	}
+	return "Postgres"
+}
+
 // eachDatabase runs a test on both databases, side by side with other tests.
 func eachDatabase(t *testing.T, test func(t *testing.T, db database)) {
 	t.Parallel()

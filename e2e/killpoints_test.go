@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 )
 
 // killFlow is what a client and its customer do. The shop is killed at every point of do; what comes
@@ -94,7 +95,7 @@ func TestKilledAtEveryPoint(t *testing.T) {
 
 func (f killFlow) killAtEveryPoint(t *testing.T, db database) {
 	needMailServer(t)
-	g := newGround(t, db)
+	g, begin := newGround(t, db), time.Now()
 	first, points := f.points(t, g)
 	t.Logf("%d points, from number %d: %v", len(points), first, points)
 	kills, want := killsAt{}, 0
@@ -122,6 +123,19 @@ func (f killFlow) killAtEveryPoint(t *testing.T, db database) {
 	if n := kills.all(); n < want || want == 0 {
 		t.Errorf("%d kills at %d points: the test is void", n, want)
 	}
+	keepFigures(t, "killpoints-"+f.name+"-"+db.name(), killFigures{Flow: f.name, Database: db.name(), Points: len(points),
+		Names: len(slices.Compact(slices.Sorted(slices.Values(points)))), Kills: kills.count, Seconds: time.Since(begin).Seconds(), Failed: t.Failed()})
+}
+
+// killFigures is what came of one flow on one database.
+type killFigures struct {
+	Flow     string         `json:"flow"`
+	Database string         `json:"database"`
+	Points   int            `json:"points"` // that the flow passes
+	Names    int            `json:"names"`  // of them that differ
+	Kills    map[string]int `json:"kills"`  // by the name of the point
+	Seconds  float64        `json:"seconds"`
+	Failed   bool           `json:"failed"`
 }
 
 // points runs the flow undisturbed. It gives the points that do passes, and the number of the first.

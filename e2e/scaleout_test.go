@@ -57,6 +57,24 @@ func TestThreeReplicasAreOneShop(t *testing.T) {
 	if len(traffic.asked) < 100 || c.elsewhere < 20 || c.replays == 0 || c.mismatches == 0 {
 		t.Error("that is too little: the test is void")
 	}
+	keepFigures(t, "scaleout", scaleoutFigures{Replicas: len(f.replicas), Restarts: len(f.replicas), Seconds: took.Seconds(), Requests: c.requests, Keys: len(traffic.asked),
+		Twins: c.duplicates, Elsewhere: c.elsewhere, Replays: c.replays, Mismatches: c.mismatches, Unanswered: f.door.lost.Load(), Slowest: c.slowest.Seconds(), Failed: t.Failed()})
+}
+
+// scaleoutFigures is what the customers of several replicas saw.
+type scaleoutFigures struct {
+	Replicas   int     `json:"replicas"`
+	Restarts   int     `json:"restarts"`
+	Seconds    float64 `json:"seconds"`
+	Requests   int     `json:"requests"`
+	Keys       int     `json:"keys"`
+	Twins      int     `json:"twice_at_once"`
+	Elsewhere  int     `json:"twice_at_once_on_two_replicas"`
+	Replays    int     `json:"replays"`
+	Mismatches int     `json:"mismatches"`
+	Unanswered int64   `json:"requests_without_an_answer"`
+	Slowest    float64 `json:"slowest_answer_seconds"`
+	Failed     bool    `json:"failed"`
 }
 
 func newFleet(t *testing.T) *fleet {

@@ -86,7 +86,7 @@ func weather(t *testing.T, length time.Duration, create func(*testing.T, string)
 	}
 
 	took := w.storm(seed, length)
-	for _, then := range []func(){w.heal, w.customersEnd.Wait, func() { w.settle(t) }, func() { w.replayAll(t) }, func() { w.check(t, dir) }} {
+	for _, then := range []func(){w.heal, func() { w.early(t) }, w.customersEnd.Wait, func() { w.settle(t) }, func() { w.replayAll(t) }, func() { w.check(t, dir) }} {
 		if !w.caught() {
 			then()
 		}
@@ -139,8 +139,11 @@ func (w *world) storm(seed uint64, length time.Duration) (took time.Duration) {
 	missed := func() bool { // the replays come in the end
 		return slices.ContainsFunc(w.unfired(), func(name string) bool { return name != replayed && name != replayedPoisoned })
 	}
-	for !w.caught() && (time.Since(begin) < length || missed() && time.Since(begin) < length+tardy) {
+	for tick := 1; !w.caught() && (time.Since(begin) < length || missed() && time.Since(begin) < length+tardy); tick++ {
 		time.Sleep(100 * time.Millisecond)
+		if *catchFlag != "" && tick%10 == 0 {
+			w.checkAlways()
+		}
 	}
 	closing()
 	calm()

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -24,7 +25,7 @@ func (w *world) settle(t *testing.T) {
 	}
 	// The job of a worker that was killed is found after a minute. One that failed waits longer every time,
 	// up to hours; here it waits for five seconds at most.
-	w.await(t, "I9", *patience, "jobs that are not done", func() ([]string, error) {
+	w.awaitWork(t, "I9", *patience, "jobs that are not done", func() ([]string, error) {
 		if _, err := w.sql.Exec(w.query(`UPDATE river_job SET scheduled_at = now() + interval '5 seconds'
 			WHERE state = 'retryable' AND scheduled_at > now() + interval '5 seconds'`)); err != nil {
 			return nil, err
@@ -47,6 +48,21 @@ func (w *world) handBack(t *testing.T) {
 	if _, err := w.sql.ExecContext(t.Context(), w.query(free)); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// awaitWork waits like await, but not before the list has stopped getting shorter: a slow machine is not a
+// stuck one.
+func (w *world) awaitWork(t *testing.T, invariant string, bound time.Duration, what string, list func() ([]string, error)) {
+	t.Helper()
+	for least := math.MaxInt; ; {
+		left, err := list()
+		if err != nil || len(left) == 0 || len(left) >= least || w.caught() {
+			break
+		}
+		least = len(left)
+		time.Sleep(2 * time.Second)
+	}
+	w.await(t, invariant, bound, what, list)
 }
 
 // await waits until a list is empty; what is left after the bound breaks the invariant.
