@@ -59,7 +59,7 @@ func (e KeyEvent) Ends() bool {
 type KeyTimeline struct {
 	Events   []KeyEvent // oldest first
 	Earlier  bool       // there are older ones than these
-	Requests int64      // how many requests came with the key; for an order, with its own
+	Requests int64      // how often the request came; for an order, the one that placed it
 }
 
 // KeyCount is how many requests ended in one way, in the hour that begins at Hour.

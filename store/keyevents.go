@@ -88,9 +88,10 @@ func (db *DB) keyEvents(ctx context.Context, which string, args ...any) (t domai
 	return t, nil
 }
 
-// keyRequests counts requests by their ids, since one request leaves several lines.
+// keyRequests counts requests by their ids, since one request leaves several lines. One that was refused for
+// being another one is not counted.
 func (db *DB) keyRequests(ctx context.Context, which string, args ...any) (n int64, err error) {
-	err = db.gorm.WithContext(ctx).Raw(countRequests+which, args...).Scan(&n).Error
+	err = db.gorm.WithContext(ctx).Raw(countRequests+which+` AND e.kind <> 'mismatch'`, args...).Scan(&n).Error
 	return n, err
 }
 

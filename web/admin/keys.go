@@ -50,7 +50,7 @@ func (d *Desk) keys(c *gin.Context) error {
 	}
 	l := listView{Path: "/admin/keys", Title: tKeys, Lead: tKeysLead, Empty: tNoKeys, Query: tSearchKeys, Search: text,
 		Filter: "state", Choices: keyStates, Chosen: chosenOf(c, "state", keyStates),
-		Columns: []ui.Text{tKey, tEndpoint, tConsumer, tState, tAttempts, tFirstSeen, tAnswered}}
+		Columns: []ui.Text{tKey, tEndpoint, tConsumer, tState, tAttempts, tFirstSeen}}
 	part, err := d.cfg.Reader.Keys(c.Request.Context(), domain.KeySearch{Text: text, State: domain.KeySearchState(l.Chosen)}, cursorOf(c))
 	if err != nil {
 		return err
