@@ -3,6 +3,7 @@ package admin
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/gin-gonic/gin"
@@ -66,10 +67,11 @@ func (d *Desk) viewOf(a domain.Attention) flagView {
 
 // plainLink is the page of what a flag is about, where its kind and id tell.
 func plainLink(a domain.Attention) string {
-	operation, _, isKey := strings.Cut(a.About, "/")
 	switch {
-	case a.Kind == domain.NeedsAttention && isKey:
-		return "/admin/keys/" + operation
+	case a.Kind == domain.NeedsAttention:
+		return "/admin/keys?q=" + url.QueryEscape(a.About)
+	case a.Kind == "reconcile_unknown_charge": // whose it is, is what nobody knows: a search may find it by now
+		return "/admin/orders?q=" + url.QueryEscape(a.About)
 	case a.Kind == domain.DeadDelivery:
 		return "/admin/deliveries/" + a.About
 	case a.Kind == domain.MailDead:

@@ -34,3 +34,17 @@ func TestAgesAreInTheirLargestUnit(t *testing.T) {
 		}
 	}
 }
+
+// TestAFlagLeadsToWhatItIsAbout, where its kind tells; the others are about payments, which are looked up.
+func TestAFlagLeadsToWhatItIsAbout(t *testing.T) {
+	t.Parallel()
+	for kind, want := range map[string]string{
+		domain.NeedsAttention: "/admin/keys?q=op_x%2F1", domain.DeadDelivery: "/admin/deliveries/op_x/1", domain.MailDead: "/admin/mails/op_x/1",
+		domain.PoisonEvent: "/admin/inbox/op_x/1", domain.AlteredEvent: "/admin/inbox/op_x/1", "event_unreadable": "/admin/inbox/op_x/1",
+		"reconcile_unknown_charge": "/admin/orders?q=op_x%2F1", domain.PaymentInDoubt: "", "refund_failed": "",
+	} {
+		if got := plainLink(domain.Attention{Kind: kind, About: "op_x/1"}); got != want {
+			t.Errorf("%s leads to %q, want %q", kind, got, want)
+		}
+	}
+}

@@ -35,7 +35,6 @@ var (
 	tMails         = both("Mails", "Mails")
 	tSubject       = both("Subject", "Onderwerp")
 	tSent          = both("Sent", "Verstuurd")
-	tWaiting       = both("Waiting", "Wacht")
 	tEvents        = both("Events", "Gebeurtenissen")
 	tEvent         = both("Event", "Gebeurtenis")
 	tKeys          = both("Keys", "Sleutels")
