@@ -51,6 +51,24 @@ func TestTheGoClientPaysOnce(t *testing.T) {
 	})
 }
 
+func TestTheGoClientHearsOfTheRefunds(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, d storetest.Database) {
+		c := goClient(t, newShop(t, d).server.URL)
+		order, err := c.PlaceOrder(t.Context(), twoMugs)
+		must(t, err)
+		_, err = c.PayOrder(t.Context(), client.PaymentRequest{OrderID: order.Value.ID, Method: client.Card(simulated.TokenOK)})
+		must(t, err)
+		cancelled, err := c.CancelOrder(t.Context(), order.Value.ID)
+		must(t, err)
+		now, err := c.Order(t.Context(), order.Value.ID)
+		must(t, err)
+		if len(cancelled.Value.RefundIDs) != 1 || now.Value.CancelledFor != domain.CancelRequested {
+			t.Errorf("the cancellation is %+v, and the order %+v", cancelled.Value, now.Value)
+		}
+	})
+}
+
 // TestTheGoClientFindsItsLostAnswer covers T32 and T03, on a new connection and on a kept one.
 func TestTheGoClientFindsItsLostAnswer(t *testing.T) {
 	t.Parallel()

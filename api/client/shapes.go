@@ -24,6 +24,8 @@ type Order struct {
 	Shipping  domain.Money       `json:"shipping"`
 	Total     domain.Money       `json:"total"`
 	CreatedAt time.Time          `json:"created_at"`
+
+	CancelledFor domain.CancelReason `json:"cancelled_for"` // empty unless Status is cancelled
 }
 
 // OrderLine is one article of an Order.
@@ -34,12 +36,12 @@ type OrderLine struct {
 	UnitPrice domain.Money `json:"unit_price"`
 }
 
-// Cancellation of an order. RefundID is set when it had been paid.
+// Cancellation of an order. RefundIDs are the refunds of what had been paid.
 type Cancellation struct {
 	ID        string    `json:"id"`
 	OrderID   string    `json:"order_id"`
 	Status    string    `json:"status"`
-	RefundID  string    `json:"refund_id"`
+	RefundIDs []string  `json:"refund_ids"`
 	CreatedAt time.Time `json:"created_at"`
 }
 

@@ -224,7 +224,7 @@ func TestAJournalTellsOfACrash(t *testing.T) {
 		must(t, err)
 		twin.wants("the retry", "b try 2: taken_over; b try 2: calling charge; b try 2: called charge ok; b try 2: finished 201; b: executed 201")
 		release()
-		<-ended
+		must(t, <-ended)
 		if got := p.story(); !strings.Contains(got, "called charge ok") || strings.Contains(got, "finished") || !strings.Contains(got, "stopped lease_lost") {
 			t.Errorf("the one thought dead: %s", got)
 		}
