@@ -24,7 +24,8 @@ type Journal struct {
 
 	mu     sync.Mutex
 	lines  []domain.KeyEvent // wait to be written
-	counts map[hourly]int64  // the same
+	ends   map[alike]int     // where among them an end of requests stands
+	counts map[hourly]int64  // wait too
 	last   time.Time         // of the last line
 
 	writing sync.Mutex // one flush at a time
@@ -59,15 +60,16 @@ func OpenJournal(db *DB, process string, log *slog.Logger) *Journal {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	j := &Journal{db: db, process: process, log: log, counts: map[hourly]int64{}, wake: make(chan struct{}, 1), full: make(chan struct{}, 1),
+	j := &Journal{db: db, process: process, log: log, ends: map[alike]int{}, counts: map[hourly]int64{}, wake: make(chan struct{}, 1), full: make(chan struct{}, 1),
 		closing: make(chan struct{}), done: make(chan struct{})}
 	go j.writeLoop()
 	return j
 }
 
 // Note keeps an event for the next write, with the time of this moment. It never waits: when there is no
-// room the line is lost, and counted as such. Requests without a key, and those that executed, which a
-// line of their attempt tells, are counted only.
+// room the line is lost, and counted as such. Requests that end alike, as the replays of a key that is
+// hammered do, become one line with the time of the last one. Requests without a key, and those that
+// executed, which a line of their attempt tells, are counted only.
 func (j *Journal) Note(e domain.KeyEvent) {
 	now := j.db.Now()
 	j.mu.Lock()
@@ -81,15 +83,31 @@ func (j *Journal) Note(e domain.KeyEvent) {
 	if e.Kind == domain.KeyExecuted || e.Scope.Key.IsZero() {
 		return
 	}
-	if len(j.lines) >= roomFor(e) {
-		j.dropped.Add(1)
-		return
-	}
 	if !now.After(j.last) { // keeps their order
 		now = j.last.Add(time.Microsecond)
 	}
 	j.last = now
 	e.At, e.Process, e.Times, e.Detail = now, j.process, 1, e.Detail[:min(len(e.Detail), maxDetail)]
+	j.keep(e)
+}
+
+// keep puts a line among those that wait.
+func (j *Journal) keep(e domain.KeyEvent) {
+	id := alike{e.Scope.Key.ID(), e.Scope.Consumer, e.Scope.Endpoint, e.Kind, e.Detail}
+	if e.Ends() {
+		if i, ok := j.ends[id]; ok {
+			e.Times += j.lines[i].Times
+			j.lines[i] = e
+			return
+		}
+	}
+	if len(j.lines) >= roomFor(e) {
+		j.dropped.Add(1)
+		return
+	}
+	if e.Ends() {
+		j.ends[id] = len(j.lines)
+	}
 	j.lines = append(j.lines, e)
 	if len(j.lines) == journalFull {
 		signal(j.full)
@@ -149,6 +167,7 @@ func (j *Journal) Flush() {
 	j.mu.Lock()
 	lines, counts := j.lines, j.counts
 	j.lines, j.counts = j.spare[:0], map[hourly]int64{}
+	clear(j.ends)
 	j.mu.Unlock()
 	j.spare = lines
 	if len(lines) == 0 && len(counts) == 0 {
@@ -156,15 +175,14 @@ func (j *Journal) Flush() {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), journalTimeout)
 	defer cancel()
-	kept := coalesce(lines)
 	tx := j.db.Begin()
-	tx.insertKeyEvents(kept)
+	tx.insertKeyEvents(lines)
 	tx.addKeyCounts(counts)
 	err := tx.Commit(ctx)
 	if err != nil {
-		j.dropped.Add(sumOf(kept))
+		j.dropped.Add(sumOf(lines))
 	} else {
-		j.written.Add(int64(len(kept)))
+		j.written.Add(int64(len(lines)))
 	}
 	if err != nil && !j.failing {
 		j.log.Warn("the journal of keys cannot be written, its lines are lost", "error", err)
@@ -172,35 +190,13 @@ func (j *Journal) Flush() {
 	j.failing = err != nil
 }
 
-// coalesce makes one line of requests that ended alike, as the replays of a key that is hammered do. The
-// line has the time of the last one.
-func coalesce(lines []domain.KeyEvent) []domain.KeyEvent {
-	type alike struct {
-		key          flatKey
-		kind         domain.KeyEventKind
-		step, detail string
-	}
-	seen, kept := map[alike]int{}, lines[:0]
-	for _, e := range lines {
-		if e.Ends() {
-			id := alike{flatKey{e.Scope.Key.ID(), e.Scope.Consumer, e.Scope.Endpoint}, e.Kind, e.Step, e.Detail}
-			if i, ok := seen[id]; ok {
-				e.Times += kept[i].Times
-				kept[i] = e
-				continue
-			}
-			seen[id] = len(kept)
-		}
-		kept = append(kept, e)
-	}
-	return kept
-}
-
-// flatKey is a Scope without the key's text.
-type flatKey struct {
+// alike is what requests have in common that make one line.
+type alike struct {
 	key      [16]byte
 	consumer int64
 	endpoint int16
+	kind     domain.KeyEventKind
+	detail   string
 }
 
 func sumOf(lines []domain.KeyEvent) (n int64) {

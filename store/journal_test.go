@@ -144,7 +144,7 @@ func TestAFullJournalDropsAndCounts(t *testing.T) {
 		return count(t, d.db, "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'key_events'::regclass") > 0
 	})
 	for n := range 20_000 {
-		d.Note(domain.KeyEvent{Scope: s, Kind: domain.KeyReplayed, Request: fmt.Sprint(n)})
+		d.Note(domain.KeyEvent{Scope: s, Kind: domain.KeyReplayed, Detail: fmt.Sprint(n)})
 		if n%10 == 0 {
 			d.Note(domain.KeyEvent{Scope: s, Kind: domain.KeyStepped})
 		}
