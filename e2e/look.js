@@ -13,7 +13,7 @@
   const foreign = language === "nl" ? /\b(the|and|your|you|with|order|this|from|email|pay)\b/i
     : /\b(het|een|en|niet|je|wij|voor|bestelling|betalen|naar|wordt|mandje)\b/i;
   for (const e of all("body, body *, title")) {
-    if (e.closest("[lang]").lang !== language || e.matches("script, pre")) continue;
+    if (e.closest("[lang]").lang !== language || e.matches("script, pre, textarea")) continue; // people write as they like
     const own = [...e.childNodes].filter((n) => n.nodeType === Node.TEXT_NODE).map((n) => n.data);
     const told = ["aria-label", "title", "alt", "placeholder"].map((a) => e.getAttribute(a) ?? "").concat(e.matches("form") ? Object.values(e.dataset).filter((v) => v.includes(" ")) : []);
     for (const text of own.concat(told)) if (foreign.test(text)) wrong.push("in another language: " + text.trim());
