@@ -13,7 +13,7 @@
   const foreign = language === "nl" ? /\b(the|and|your|you|with|order|this|from|email|pay)\b/i
     : /\b(het|een|en|niet|je|wij|voor|bestelling|betalen|naar|wordt|mandje)\b/i;
   for (const e of all("body, body *, title")) {
-    if (e.closest("[lang]").lang !== language || e.matches("script, pre")) continue;
+    if (e.closest("[lang]").lang !== language || e.matches("script, pre, textarea")) continue; // people write as they like
     const own = [...e.childNodes].filter((n) => n.nodeType === Node.TEXT_NODE).map((n) => n.data);
     const told = ["aria-label", "title", "alt", "placeholder"].map((a) => e.getAttribute(a) ?? "").concat(e.matches("form") ? Object.values(e.dataset).filter((v) => v.includes(" ")) : []);
     for (const text of own.concat(told)) if (foreign.test(text)) wrong.push("in another language: " + text.trim());
@@ -75,7 +75,7 @@
     const r = e.getBoundingClientRect();
     const [x, y] = [r.x + r.width / 2, r.y + Math.min(r.height, 40) / 2];
     const top = document.elementFromPoint(x, y);
-    const bottom = e.matches("textarea") ? r.top + 24 : r.bottom; // of a large field its first line is enough
+    const bottom = e.matches("textarea, div") ? r.top + 24 : r.bottom; // of a large field or region its first line is enough
     if (r.height <= innerHeight && (r.top < -1 || bottom > innerHeight + 1)) wrong.push("focused, and out of sight: " + name(e));
     else if (!top || !(e.contains(top) || top.contains(e) || [...(e.labels ?? [])].some((l) => l.contains(top)))) wrong.push("focused, and covered: " + name(e));
   }

@@ -193,7 +193,7 @@ func (s *statesWalk) broken() {
 	s.change("CREATE TRIGGER refuse BEFORE INSERT ON orders BEGIN SELECT RAISE(ABORT, 'no'); END")
 	s.js("Object.assign(" + find("pay-form") + ".dataset, {tries: 1})")
 	s.click("pay")
-	s.look("order unknown", "payment-status")
+	s.look("order failed at once", "order-failed")
 	plain := s.another().withoutScripts()
 	plain.open(review)
 	plain.click("pay")
