@@ -334,7 +334,8 @@ func TestADrainGivesTheLeasesBack(t *testing.T) {
 // TestEveryFlagSaysWhatSettlesIt reads the source for the kinds that it raises.
 func TestEveryFlagSaysWhatSettlesIt(t *testing.T) {
 	t.Parallel()
-	kinds := []string{domain.NeedsAttention, domain.PaymentInDoubt, "capture_failed", "void_failed", "refund_failed", "event_" + string(domain.EventPoison)}
+	kinds := []string{domain.NeedsAttention, domain.PaymentInDoubt, domain.MailDead, domain.DeadDelivery, domain.PoisonEvent, domain.AlteredEvent,
+		"capture_failed", "void_failed", "refund_failed", "event_" + string(domain.EventPoison)}
 	for _, dir := range []string{".", "idempotent", "../store", "../store/jobs"} {
 		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 		must(t, err)
@@ -344,7 +345,7 @@ func TestEveryFlagSaysWhatSettlesIt(t *testing.T) {
 			if strings.HasSuffix(name, "_test.go") {
 				continue
 			}
-			for _, m := range regexp.MustCompile(`\.(?:Flag|flag|differ)\((?:ctx, )?"([a-z_]+)",`).FindAllStringSubmatch(string(text), -1) {
+			for _, m := range regexp.MustCompile(`\.(?:Flag|FlagAnew|flag|differ)\((?:ctx, )?"([a-z_]+)",`).FindAllStringSubmatch(string(text), -1) {
 				kinds = append(kinds, m[1])
 			}
 		}

@@ -35,6 +35,7 @@ var notShown = map[string]string{
 	"payment_not_begun":            "nobody hears it: it is of runs without a client",
 	"payment_settled":              "the payment's own code is shown instead",
 	"payment_not_in_doubt":         "of the staff's pages",
+	"key_not_found":                "of the staff's pages",
 	"settlement_unsupported":       "of the staff's pages",
 	"attention_not_found":          "of the staff's pages",
 	"payment_in_doubt":             "of the staff's pages",

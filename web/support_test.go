@@ -311,7 +311,9 @@ func TestAFileThatCannotBeEndedBreaksOff(t *testing.T) {
 	if body, err := io.ReadAll(res.Body); err == nil || res.StatusCode != 200 || len(body) == 0 {
 		t.Errorf("%d and %d bytes look whole", res.StatusCode, len(body))
 	}
+	b.desk.mu.Lock()
 	s.breakAfter, s.parts = 1, 1
+	b.desk.mu.Unlock()
 	if b.get("/admin/messages.csv"); b.last.status != 503 || b.last.header.Get("Content-Disposition") != "" {
 		t.Errorf("a file that does not begin: %d", b.last.status)
 	}
