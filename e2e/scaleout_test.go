@@ -150,11 +150,11 @@ func (f *fleet) changeTables() {
 	for _, table := range []string{"idempotency_keys", "orders", "order_lines", "products", "payments", "mails", "events", "inbox", "consumers"} {
 		f.patiently(conn, "ALTER TABLE "+table+" ADD COLUMN later text NOT NULL DEFAULT ''")
 	}
-	f.patiently(conn, "CREATE INDEX CONCURRENTLY orders_by_email ON orders (email)", "DROP INDEX CONCURRENTLY IF EXISTS orders_by_email")
+	f.patiently(conn, "CREATE INDEX CONCURRENTLY orders_by_later ON orders (later)", "DROP INDEX CONCURRENTLY IF EXISTS orders_by_later")
 	f.patiently(conn, "ALTER TABLE idempotency_keys DETACH PARTITION "+day+" CONCURRENTLY", "ALTER TABLE idempotency_keys DETACH PARTITION "+day+" FINALIZE")
 	f.patiently(conn, "DROP TABLE "+day)
 	var valid bool
-	if err := conn.QueryRowContext(f.t.Context(), "SELECT indisvalid FROM pg_index WHERE indexrelid = 'orders_by_email'::regclass").Scan(&valid); err != nil || !valid {
+	if err := conn.QueryRowContext(f.t.Context(), "SELECT indisvalid FROM pg_index WHERE indexrelid = 'orders_by_later'::regclass").Scan(&valid); err != nil || !valid {
 		f.t.Errorf("the new index is not valid: %v", err)
 	}
 }

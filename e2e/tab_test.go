@@ -273,10 +273,11 @@ func (b *tab) point(id string) (x, y float64) {
 	return b.pointOf(find(id))
 }
 
+// pointOf gives the middle of an element, or of its first line when it goes on in the next.
 func (b *tab) pointOf(element string) (x, y float64) {
 	b.t.Helper()
 	at := b.js("(() => { const e = " + element + "; e.scrollIntoView({block: 'center', behavior: 'instant'}); " +
-		"const r = e.getBoundingClientRect(); return (r.x + r.width / 2) + ' ' + (r.y + r.height / 2) })()")
+		"const r = e.getClientRects()[0]; return (r.x + r.width / 2) + ' ' + (r.y + r.height / 2) })()")
 	if _, err := fmt.Sscan(at, &x, &y); err != nil {
 		b.t.Fatalf("where is %s: %q: %v", element, at, err)
 	}

@@ -145,11 +145,3 @@ func (d *Desk) redeliver(c *gin.Context) error {
 func deliveryTone(s domain.DeliveryState) ui.Tone {
 	return map[domain.DeliveryState]ui.Tone{domain.DeliveryPending: ui.Info, domain.DeliveryDelivered: ui.OK, domain.DeliveryDead: ui.Danger}[s]
 }
-
-// wanted are the types of events that an endpoint wants.
-func wanted(p Page, e domain.WebhookEndpoint) string {
-	if len(e.Events) == 0 {
-		return p.T(tAllEvents)
-	}
-	return strings.Join(e.Events, ", ")
-}
