@@ -12,7 +12,7 @@ import (
 func TestTheDeskTellsWhatADoubleClickWas(t *testing.T) {
 	needBrowser(t)
 	eachDatabase(t, func(t *testing.T, db database) {
-		w := newWorld(t, db)
+		w := newWorldOfItsOwn(t, db)
 		customer := w.visitor().withoutScripts()
 		customer.toReview("tok_ok")
 		w.bankAwaits(2, 800*time.Millisecond)

@@ -37,7 +37,7 @@ func (b *tab) twice(w *world, path, id string) {
 func TestAFlagIsSettledByADoubleClick(t *testing.T) {
 	needBrowser(t)
 	eachDatabase(t, func(t *testing.T, db database) {
-		w := newWorld(t, db)
+		w := newWorldOfItsOwn(t, db)
 		id := w.flagged("paid_in_vain", newKey(), "order EM-0000-0000 was paid already")
 		b := w.visitor().withoutScripts().atTheDesk()
 		b.open("/admin/attention")
@@ -66,7 +66,7 @@ func TestAFlagIsSettledByADoubleClick(t *testing.T) {
 func TestARedeliveryByADoubleClickIsOneDeliveryMore(t *testing.T) {
 	needBrowser(t)
 	eachDatabase(t, func(t *testing.T, db database) {
-		w := newWorld(t, db)
+		w := newWorldOfItsOwn(t, db)
 		var came atomic.Int32
 		hook := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, _ *http.Request) {
 			came.Add(1)
@@ -112,7 +112,7 @@ func TestWhatCustomersWriteIsTextAtTheDesk(t *testing.T) {
 	needBrowser(t)
 	t.Parallel()
 	const evil = `=HYPERLINK("http://evil.example","<script>alert(1)</script>")`
-	w := newWorld(t, database{dir: t.TempDir()})
+	w := newWorldOfItsOwn(t, database{dir: t.TempDir()})
 	customer := w.visitor()
 	customer.open("/contact")
 	customer.writeMessage(evil)
@@ -142,7 +142,7 @@ func TestWhatCustomersWriteIsTextAtTheDesk(t *testing.T) {
 func TestTheConsoleOfTheJobsRunsBehindTheSignIn(t *testing.T) {
 	needBrowser(t)
 	eachDatabase(t, func(t *testing.T, db database) {
-		w := newWorld(t, db)
+		w := newWorldOfItsOwn(t, db)
 		w.paidOrder()
 		b := w.visitor()
 		b.open("/admin/river/")
@@ -162,7 +162,7 @@ func TestTheSupportPagesLookRight(t *testing.T) {
 	for _, language := range []string{"en", "nl"} {
 		t.Run(language, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, database{dir: t.TempDir()})
+			w := newWorldOfItsOwn(t, database{dir: t.TempDir()})
 			b := w.visitor().in(language).withoutScripts().atTheDesk()
 			look := func(path, id string) {
 				t.Helper()

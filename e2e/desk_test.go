@@ -38,7 +38,7 @@ func TestARefundByADoubleClickIsOne(t *testing.T) {
 	needBrowser(t)
 	eachDatabase(t, func(t *testing.T, db database) {
 		for _, scripts := range []bool{false, true} {
-			w := newWorld(t, database{dir: t.TempDir(), url: freshURL(t, db)})
+			w := newWorldOfItsOwn(t, database{dir: t.TempDir(), url: freshURL(t, db)})
 			number := w.paidOrder()
 			b := w.visitor()
 			if !scripts {
@@ -174,7 +174,7 @@ func TestTheDeskLooksRight(t *testing.T) {
 	for _, language := range []string{"en", "nl"} {
 		t.Run(language, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, database{dir: t.TempDir()})
+			w := newWorldOfItsOwn(t, database{dir: t.TempDir()})
 			b := w.visitor().in(language).withoutScripts()
 			look := func(name, id string) {
 				t.Helper()
@@ -224,7 +224,7 @@ func TestTheDeskLooksRight(t *testing.T) {
 func TestTheDeskByKeyboard(t *testing.T) {
 	needBrowser(t)
 	t.Parallel()
-	w := newWorld(t, database{dir: t.TempDir()})
+	w := newWorldOfItsOwn(t, database{dir: t.TempDir()})
 	number := w.paidOrder()
 	b := w.visitor()
 	b.open("/admin/orders")

@@ -38,6 +38,19 @@ func newWorld(t *testing.T, db database) *world {
 	return openWorld(&world{t: t, db: db, psp: provider, front: newProxy(t, addr)}, addr)
 }
 
+// newWorldOfItsOwn has a provider of its own. In the shared one a shop finds the charges of others when it
+// compares the books, and calls for a person.
+func newWorldOfItsOwn(t *testing.T, db database) *world {
+	t.Helper()
+	psp, err := startProcess([]string{"psp"}, settings{"DATA_DIR": t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(psp.kill)
+	addr := freeAddress()
+	return openWorld(&world{t: t, db: db, psp: psp, front: newProxy(t, addr)}, addr)
+}
+
 // newWorldWithBank has a provider of its own, which sends its events to this shop and whose pages are on
 // another site: to a browser, localhost is not 127.0.0.1.
 func newWorldWithBank(t *testing.T, db database) *world {
