@@ -197,7 +197,7 @@ func (b *tab) goTo(address string) {
 
 // js gives the value of an expression as text, or "" while there is none, such as between two pages.
 func (b *tab) js(expression string) string {
-	ctx, cancel := context.WithTimeout(b.ctx, 5*time.Second)
+	ctx, cancel := context.WithTimeout(b.ctx, patience/2)
 	defer cancel()
 	value, err := chromedp.Run(ctx, chromedp.Evaluate[string]("String(("+expression+") ?? '')"))
 	if err != nil {
@@ -276,11 +276,12 @@ func (b *tab) point(id string) (x, y float64) {
 // pointOf gives the middle of an element, or of its first line when it goes on in the next.
 func (b *tab) pointOf(element string) (x, y float64) {
 	b.t.Helper()
-	at := b.js("(() => { const e = " + element + "; e.scrollIntoView({block: 'center', behavior: 'instant'}); " +
-		"const r = e.getClientRects()[0]; return (r.x + r.width / 2) + ' ' + (r.y + r.height / 2) })()")
-	if _, err := fmt.Sscan(at, &x, &y); err != nil {
-		b.t.Fatalf("where is %s: %q: %v", element, at, err)
-	}
+	eventually(b.t, patience, func() string { return "where is " + element }, func() bool {
+		at := b.js("(() => { const e = " + element + "; e.scrollIntoView({block: 'center', behavior: 'instant'}); " +
+			"const r = e.getClientRects()[0]; return (r.x + r.width / 2) + ' ' + (r.y + r.height / 2) })()")
+		_, err := fmt.Sscan(at, &x, &y)
+		return err == nil
+	})
 	return x, y
 }
 
