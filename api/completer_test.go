@@ -100,6 +100,30 @@ func finishedWithoutItsClient(t *testing.T, d storetest.Database, pattern string
 	}
 }
 
+// TestWhatAnOlderReleaseBeganIsFinishedToo: it lists no key for the completer, and may die while both run.
+func TestWhatAnOlderReleaseBeganIsFinishedToo(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, d storetest.Database) {
+		var f faults
+		s := newShop(t, d, withPlan(f.plan), withRegistry(noMemory))
+		other := newShop(t, d, withProvider(s.provider)) // another process, where the dead one's run is not known
+		id, number := s.newOrder()
+		c := call{path: "/v1/payments", key: newKey(), body: payBody(id, "tok_ok")}
+		reached, release := f.hold(t, "after_charge")
+		dead := s.inBackground(c)
+		await(t, "after_charge", reached)
+		s.exec("UPDATE idempotency_keys SET look_at = NULL, looks = NULL, lease_until = 1 WHERE look_at IS NOT NULL")
+		if n := s.complete(); n != 1 {
+			t.Fatalf("gone on with %d keys", n)
+		}
+		s.paidOnce(id, number)
+		retry := other.do(c)
+		wantStatus(t, "the retry", retry, 201)
+		release()
+		sameAnswer(t, "the one thought dead", retry, <-dead)
+	})
+}
+
 func exampleOf(pattern string) example {
 	for _, e := range examples {
 		if e.pattern == pattern {

@@ -44,7 +44,7 @@ func SweepStatements(db *DB) []SweepStatement {
 // UnfinishedStatements look for unfinished keys of the first two endpoints.
 func UnfinishedStatements(db *DB) []SweepStatement {
 	look := strings.ReplaceAll(strings.ReplaceAll(selectUnfinished, "NOW_MICROS", db.dialect.micros), "IN ?", "IN (1, 2)")
-	list := []SweepStatement{{look, []any{1, 1, 1, 20}}, {oldestUnfinished, []any{12}}}
+	list := []SweepStatement{{look, []any{1, 1, 20, 1, 1, 1, 20, 20}}, {oldestUnfinished, []any{12}}}
 	for i := range list {
 		list[i].Query = db.dialect.placeholders(list[i].Query)
 	}

@@ -44,12 +44,23 @@ func (r unfinishedRow) unfinished() (domain.Unfinished, error) {
 // selectUnfinished finds the keys whose time to be looked at has come. A time that lies further ahead
 // than it can was written by a clock that has since been corrected, and has come too. The state is asked
 // for as well: an older release finishes a key without taking it off this list.
-const selectUnfinished = `SELECT key, consumer_id, endpoint_id, key_text, created_at, state, attempt, request_id, fingerprint, fields,
-	input, steps, looks FROM idempotency_keys
+//
+// Nor does an older release put a key on the list. Those it has claimed are found by their command, and
+// are on the list once they have been taken over. They come first, or a long list would keep them out.
+var selectUnfinished = `SELECT * FROM (SELECT ` + unfinishedColumns + ` FROM idempotency_keys
+	WHERE look_at IS NULL AND input IS NOT NULL AND endpoint_id IN ?
+	AND (lease_until <= NOW_MICROS - CAST(? AS bigint) OR lease_until > NOW_MICROS + CAST(? AS bigint))
+	AND state IN (1, 2)
+	ORDER BY lease_until LIMIT ?) AS unlisted
+	UNION ALL
+	SELECT * FROM (SELECT ` + unfinishedColumns + ` FROM idempotency_keys
 	WHERE look_at IS NOT NULL AND endpoint_id IN ?
 	AND (look_at <= NOW_MICROS OR look_at > NOW_MICROS + CASE state WHEN 1 THEN CAST(? AS bigint) ELSE CAST(? AS bigint) END)
 	AND (state = 2 OR (state = 1 AND (lease_until <= NOW_MICROS OR lease_until > NOW_MICROS + ?)))
-	ORDER BY look_at LIMIT ?`
+	ORDER BY look_at LIMIT ?) AS listed LIMIT ?`
+
+const unfinishedColumns = `key, consumer_id, endpoint_id, key_text, created_at, state, attempt, request_id, fingerprint, fields,
+	input, steps, coalesce(looks, 0) AS looks`
 
 // Unfinished reads keys of these endpoints whose runs stopped, and whose time to be looked at has come
 // by the database's clock: at most limit of them, those that wait longest. It locks nothing: whoever
@@ -57,8 +68,10 @@ const selectUnfinished = `SELECT key, consumer_id, endpoint_id, key_text, create
 func (db *DB) Unfinished(ctx context.Context, endpoints []int16, limit int) ([]domain.Unfinished, error) {
 	var rows []unfinishedRow
 	query := strings.ReplaceAll(selectUnfinished, "NOW_MICROS", db.dialect.micros)
-	err := db.gorm.WithContext(ctx).Raw(query, endpoints, lookAfter(domain.MaxLease), domain.MaxLookPause.Microseconds(),
-		domain.MaxLease.Microseconds(), limit).Scan(&rows).Error
+	longest := domain.MaxLease.Microseconds()
+	err := db.gorm.WithContext(ctx).Raw(query,
+		endpoints, domain.LookAfterLease.Microseconds(), longest, limit,
+		endpoints, lookAfter(domain.MaxLease), domain.MaxLookPause.Microseconds(), longest, limit, limit).Scan(&rows).Error
 	if err != nil {
 		return nil, err
 	}
