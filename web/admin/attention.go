@@ -24,13 +24,13 @@ type Flags interface {
 }
 
 func (d *Desk) mountAttention(r gin.IRouter) {
-	r.GET("/attention", d.Site.Handle(d.flags))
-	r.GET("/attention/:id", d.Site.Handle(d.flag))
-	r.POST("/attention/:id/settle", d.Site.Handle(func(c *gin.Context) error {
+	r.GET("/attention", d.handle(d.flags))
+	r.GET("/attention/:id", d.handle(d.flag))
+	r.POST("/attention/:id/settle", d.handle(func(c *gin.Context) error {
 		return d.act(c, "settle", "/admin/attention/", d.cfg.Support.SettleAttention)
 	}))
-	r.GET("/attention/:id/not-charged", d.Site.Handle(d.notChargedForm))
-	r.POST("/attention/:id/not-charged", d.Site.Handle(d.notCharged))
+	r.GET("/attention/:id/not-charged", d.handle(d.notChargedForm))
+	r.POST("/attention/:id/not-charged", d.handle(d.notCharged))
 }
 
 var flagStates = []choice{{domain.FlagSettled, tFlagSettled}}

@@ -33,8 +33,8 @@ type Keys interface {
 }
 
 func (d *Desk) mountKeys(r gin.IRouter) {
-	r.GET("/keys", d.Site.Handle(d.keys))
-	r.GET("/keys/:key/:consumer/:endpoint", d.Site.Handle(d.key))
+	r.GET("/keys", d.handle(d.keys))
+	r.GET("/keys/:key/:consumer/:endpoint", d.handle(d.key))
 }
 
 var keyStates = []choice{

@@ -22,10 +22,10 @@ type Explainer interface {
 
 // mountMismatches adds the list and the form that explains one. The form has its key in its address.
 func (d *Desk) mountMismatches(r gin.IRouter) {
-	r.GET("/mismatches", d.Site.Handle(d.mismatches))
-	r.GET("/mismatches/:id/explain", d.Site.Handle(d.openExplain))
-	r.GET("/mismatches/:id/explain/:key", d.Site.Handle(d.explainForm))
-	r.POST("/mismatches/:id/explain/:key", d.Site.Handle(d.explain))
+	r.GET("/mismatches", d.handle(d.mismatches))
+	r.GET("/mismatches/:id/explain", d.handle(d.openExplain))
+	r.GET("/mismatches/:id/explain/:key", d.handle(d.explainForm))
+	r.POST("/mismatches/:id/explain/:key", d.handle(d.explain))
 }
 
 var mismatchColumns = []ui.Text{tKey, tEndpoint, tConsumer, tDiffersIn, tTimesCame, tLastCame, tAge, tState}

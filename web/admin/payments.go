@@ -30,9 +30,9 @@ var verbs = []verb{
 
 // mountPayments adds the forms that change a payment. Each has its key in its address.
 func (d *Desk) mountPayments(r gin.IRouter) {
-	r.GET("/orders/:number/payments/:payment/:action", d.Site.Handle(d.openChange))
-	r.GET("/orders/:number/payments/:payment/:action/:key", d.Site.Handle(d.changeForm))
-	r.POST("/orders/:number/payments/:payment/:action/:key", d.Site.Handle(d.change))
+	r.GET("/orders/:number/payments/:payment/:action", d.handle(d.openChange))
+	r.GET("/orders/:number/payments/:payment/:action/:key", d.handle(d.changeForm))
+	r.POST("/orders/:number/payments/:payment/:action/:key", d.handle(d.change))
 }
 
 // changing is a payment that somebody is about to change.

@@ -33,6 +33,7 @@ var (
 	tNoMatch    = both("Nothing matches.", "Niets gevonden.")
 	tNothingYet = both("There is nothing here yet.", "Hier is nog niets.")
 	tClear      = both("Show everything", "Toon alles")
+	tGoTo       = both("Go to: %s", "Ga naar: %s")
 	tBack       = both("Back", "Terug")
 	tNotDone    = both("This was not done", "Dit is niet gedaan")
 	tUnsure     = both("We do not know yet if this was done. Press again: it counts once.", "We weten nog niet of dit is gedaan. Druk nog eens: het telt één keer.")
