@@ -318,3 +318,46 @@ func TestAFileThatCannotBeEndedBreaksOff(t *testing.T) {
 		t.Errorf("a file that does not begin: %d", b.last.status)
 	}
 }
+
+// TestDeadLettersSayWhatCanBeTriedAgain: the page's sentence is true of everything that it lists.
+func TestDeadLettersSayWhatCanBeTriedAgain(t *testing.T) {
+	t.Parallel()
+	for prefix, said := range map[string]string{"": "Two kinds cannot be", "/nl": "Twee soorten kunnen dat niet"} {
+		b := inTrouble(t)
+		b.get(prefix + "/admin/dead")
+		b.want(200, prefix+"/admin/dead", "dead-mails", "dead-deliveries", "dead-events", "dead-jobs")
+		if !strings.Contains(b.last.body, said) {
+			t.Errorf("%q does not say what cannot be tried again", prefix)
+		}
+		again := func(path, button string, possible bool) {
+			t.Helper()
+			if b.get(prefix + path); b.last.has(button) != possible {
+				t.Errorf("%s can be tried again: %t", path, !possible)
+			}
+		}
+		again("/admin/mails/"+rowID(3, 1), "send-again", true)
+		again("/admin/inbox/"+rowID(4, 1), "try-again", true)
+		again("/admin/inbox/"+rowID(4, 2), "try-again", false) // unreadable
+		again("/admin/deliveries/"+rowID(6, 1), "redeliver", true)
+		b.desk.support.endpoints[0].DeletedAt = b.now
+		again("/admin/deliveries/"+rowID(6, 1), "redeliver", false)
+	}
+}
+
+// TestWhatTheStaffDidIsSaidInItsLanguage: every deed has a word, and an unknown one is its own.
+func TestWhatTheStaffDidIsSaidInItsLanguage(t *testing.T) {
+	t.Parallel()
+	for prefix, words := range map[string][]string{"": {"Refund", "Cancellation", "of old"}, "/nl": {"Terugbetaling", "Annulering", "of old"}} {
+		b := atTheDesk(t)
+		for _, code := range []string{"refund", "cancel", "of old"} {
+			b.desk.actions = append(b.desk.actions, domain.StaffAction{Staff: "eva", Action: code, About: b.orders[0].ID, At: b.now})
+		}
+		b.get(prefix + "/admin/orders/EM-7K4Q-1M")
+		b.want(200, prefix+"/admin/orders/EM-7K4Q-1M", "action-row")
+		for _, word := range words {
+			if !strings.Contains(b.last.body, "<td>"+word+"</td>") {
+				t.Errorf("%q does not say %q", prefix, word)
+			}
+		}
+	}
+}

@@ -68,7 +68,7 @@ func (d *Desk) cancel(c *gin.Context) error {
 	if _, err := site.Form(c); err != nil {
 		return err
 	}
-	_, err = do(d, c, d.cfg.Ops.CancelOrder, "cancel", order.ID, key, api.CancelOrder{OrderID: order.ID})
+	_, err = do(d, c, d.cfg.Ops.CancelOrder, deedCancel, order.ID, key, api.CancelOrder{OrderID: order.ID})
 	if err == nil {
 		return seeDone(d, c, nil, order.Number, key)
 	}

@@ -136,7 +136,7 @@ func (d *Desk) redeliver(c *gin.Context) error {
 		return err
 	}
 	in := api.Redeliver{EndpointID: v.EndpointID, DeliveryID: v.ID}
-	if _, err := do(d, c, d.cfg.Ops.Redeliver, "redeliver", v.ID, key, in); err != nil {
+	if _, err := do(d, c, d.cfg.Ops.Redeliver, deedRedeliver, v.ID, key, in); err != nil {
 		return d.unsettled(c, actionView{Key: key.String()}, err, func(status int, a actionView) error { return d.showRedeliver(c, status, v, a) })
 	}
 	return d.Site.See(c, "/admin/deliveries/"+v.ID)

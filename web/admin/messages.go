@@ -24,7 +24,7 @@ func (d *Desk) mountMessages(r gin.IRouter) {
 	r.GET("/messages", d.handle(d.messages))
 	r.GET("/messages/:id", d.handle(d.message))
 	r.POST("/messages/:id/answered", d.handle(func(c *gin.Context) error {
-		return d.act(c, "answered", "/admin/messages/", d.cfg.Support.AnswerMessage)
+		return d.act(c, deedAnswered, "/admin/messages/", d.cfg.Support.AnswerMessage)
 	}))
 }
 

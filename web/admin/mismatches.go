@@ -128,7 +128,7 @@ func (d *Desk) explain(c *gin.Context) error {
 	}
 	ctx, cancel := site.Steadily(c)
 	defer cancel()
-	if err := d.note(ctx, c, "explain", strconv.FormatInt(x.ID, 10), key); err != nil {
+	if err := d.note(ctx, c, deedExplain, strconv.FormatInt(x.ID, 10), key); err != nil {
 		return err
 	}
 	if err := d.cfg.Explain.ExplainMismatch(ctx, x.ID, staffOf(c), x.typed); err != nil {

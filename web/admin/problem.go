@@ -29,6 +29,7 @@ func (d *Desk) Has(c *gin.Context) bool {
 // Problem shows an error as a page of the desk, with the menu for who is signed in. Nobody else learns
 // what exists: what does not asks them to sign in, as what does.
 func (d *Desk) Problem(c *gin.Context, err error) {
+	site.NoStore(c)
 	if domain.KindOf(err) != domain.Forbidden { // what another site sent is nobody's
 		if failed := d.recognize(c); failed != nil && domain.KindOf(err) == domain.NotFound {
 			err = failed
@@ -50,7 +51,6 @@ type problemView struct {
 }
 
 func (d *Desk) tell(c *gin.Context, err error) {
-	site.NoStore(c)
 	told := d.Site.Tell(c, err)
 	v := problemView{tone: site.ToneOf(err), text: told.Text.In(site.Lang(c)), back: sectionOf(site.Path(c)),
 		again: reads(c) && (told.Status == http.StatusServiceUnavailable || told.Status == http.StatusTooManyRequests)}
