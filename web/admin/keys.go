@@ -24,9 +24,8 @@ type Keys interface {
 	KeyRecord(ctx context.Context, s domain.Scope) (domain.KeyRecord, error)
 	KeyTimeline(ctx context.Context, s domain.Scope) (domain.KeyTimeline, error)
 	MismatchesOf(ctx context.Context, s domain.Scope) ([]domain.KeyMismatch, error)
-	// Mismatches reads a page of mismatches, counted from 0, those first that nobody has explained. A full
-	// page may have another one after it.
-	Mismatches(ctx context.Context, page int) ([]domain.KeyMismatch, error)
+	// ListMismatches reads a part of the mismatches that nobody has explained, or of those in a state.
+	ListMismatches(ctx context.Context, l domain.Listing) (domain.Part[domain.KeyMismatch], error)
 	Mismatch(ctx context.Context, id int64) (domain.KeyMismatch, error)
 	// KeyCounts tells how requests ended, by the hour.
 	KeyCounts(ctx context.Context, since time.Time) ([]domain.KeyCount, error)

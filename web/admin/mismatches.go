@@ -30,25 +30,18 @@ func (d *Desk) mountMismatches(r gin.IRouter) {
 
 var mismatchColumns = []ui.Text{tKey, tEndpoint, tConsumer, tDiffersIn, tTimesCame, tLastCame, tAge, tState}
 
-// fullPage is how many mismatches a page has that may have another one after it.
-const fullPage = 50
+var mismatchStates = []choice{{domain.MismatchExplained, tExplained}}
 
-// mismatches lists them, those first that nobody has explained. Its parts have numbers.
+// mismatches lists those that nobody has explained, or those that somebody has.
 func (d *Desk) mismatches(c *gin.Context) error {
-	page, _ := strconv.Atoi(c.Query("before") + c.Query("after")) // what is no number is the first page
-	page = max(page, 0)
-	list, err := d.cfg.Reader.Mismatches(c.Request.Context(), page)
+	l := listView{Path: "/admin/mismatches", Title: tMismatches, Lead: tMismatchesLead, Empty: tNoMismatches, All: tOpen,
+		Filter: "state", Choices: mismatchStates, Chosen: chosenOf(c, "state", mismatchStates), Columns: mismatchColumns}
+	part, err := d.cfg.Reader.ListMismatches(c.Request.Context(), listing(c, l))
 	if err != nil {
 		return err
 	}
-	l := listView{Path: "/admin/mismatches", Title: tMismatches, Lead: tMismatchesLead, Empty: tNoMismatches, Columns: mismatchColumns, Count: len(list)}
-	if len(list) == fullPage {
-		l.Older = strconv.Itoa(page + 1)
-	}
-	if page > 0 {
-		l.Newer = strconv.Itoa(page - 1)
-	}
-	return d.Site.Render(c, http.StatusOK, mismatchesPage(d.page(c, "/admin/mismatches", tMismatches), l, list))
+	l.Count, l.Older, l.Newer = len(part.Items), part.Older, part.Newer
+	return d.Site.Render(c, http.StatusOK, mismatchesPage(d.page(c, "/admin/mismatches", tMismatches), l, part.Items))
 }
 
 func explainPath(m domain.KeyMismatch) string {
@@ -134,7 +127,7 @@ func (d *Desk) explain(c *gin.Context) error {
 	if err := d.cfg.Explain.ExplainMismatch(ctx, x.ID, staffOf(c), x.typed); err != nil {
 		return err
 	}
-	return d.Site.See(c, "/admin/mismatches")
+	return d.Site.See(c, "/admin/mismatches?state="+domain.MismatchExplained)
 }
 
 func (x explaining) noteField(p Page) ui.Field {
