@@ -90,17 +90,17 @@ func TestTheMismatchesAreReadPageByPage(t *testing.T) {
 		db := storetest.Seeded(t, d, nil)
 		_, err := db.Endpoints(t.Context(), []string{"POST /things"})
 		must(t, err)
-		const all = 1000 // every third is explained, and every seven came at one moment
+		const all = 20_000 // every third is explained, and every seven came at one moment
 		s := scope(t)
-		numbers := "generate_series(1, 1000) AS g(i)"
+		numbers := "generate_series(1, 20000) AS g(i)"
 		sum := "decode(lpad(to_hex(i), 64, '0'), 'hex')"
 		if !db.Postgres() {
-			numbers = "(WITH RECURSIVE g(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM g WHERE i < 1000) SELECT i FROM g) AS g"
+			numbers = "(WITH RECURSIVE g(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM g WHERE i < 20000) SELECT i FROM g) AS g"
 			sum = "unhex(printf('%064x', i))"
 		}
 		_, err = db.SQL().ExecContext(t.Context(), `INSERT INTO mismatches (consumer_id, endpoint_id, key, key_short, sum, fields, first_request, first_seen,
 			request_id, first_at, last_at, times, explained_at) SELECT 1, `+fmt.Sprint(s.Endpoint)+", '"+uuid.UUID(s.Key.ID()).String()+"', 'k', "+sum+`,
-			'', 'f', 0, 'r', 1, 1000 - i / 7, 1, CASE WHEN i % 3 = 0 THEN 1 ELSE 0 END FROM `+numbers)
+			'', 'f', 0, 'r', 1, 20000 - i / 7, 1, CASE WHEN i % 3 = 0 THEN 1 ELSE 0 END FROM `+numbers)
 		must(t, err)
 		_, err = db.SQL().ExecContext(t.Context(), "ANALYZE")
 		must(t, err)
@@ -108,7 +108,7 @@ func TestTheMismatchesAreReadPageByPage(t *testing.T) {
 			seen := map[int64]bool{}
 			var pages []domain.Part[domain.KeyMismatch]
 			last := domain.KeyMismatch{ID: all + 1, LastAt: db.Now()}
-			for l := (domain.Listing{State: state, Limit: 60}); ; l.Before = pages[len(pages)-1].Older {
+			for l := (domain.Listing{State: state, Limit: 600}); ; l.Before = pages[len(pages)-1].Older {
 				part, err := db.ListMismatches(t.Context(), l)
 				must(t, err)
 				for _, m := range part.Items {
@@ -117,19 +117,22 @@ func TestTheMismatchesAreReadPageByPage(t *testing.T) {
 					}
 					seen[m.ID], last = true, m
 				}
-				for _, plan := range store.Explained(t.Context(), db, func(db *store.DB) { _, err := db.ListMismatches(t.Context(), l); must(t, err) }) {
-					byIndex(t, "mismatches "+l.Before, plan, false)
-				}
 				if pages = append(pages, part); part.Older == "" || len(pages) > all {
 					break
 				}
 			}
-			if len(seen) != want || len(pages) != (want+59)/60 {
+			if len(seen) != want || len(pages) != (want+599)/600 {
 				t.Errorf("%q: %d on %d pages", state, len(seen), len(pages))
 			}
-			back, err := db.ListMismatches(t.Context(), domain.Listing{State: state, Limit: 60, Cursor: domain.Cursor{After: pages[2].Newer}})
+			for _, cursor := range []domain.Cursor{{}, {Before: pages[1].Older}, {After: pages[2].Newer}} {
+				l := domain.Listing{State: state, Limit: 50, Cursor: cursor}
+				for _, plan := range store.Explained(t.Context(), db, func(db *store.DB) { _, err := db.ListMismatches(t.Context(), l); must(t, err) }) {
+					byIndex(t, fmt.Sprintf("mismatches %+v", l), plan, false)
+				}
+			}
+			back, err := db.ListMismatches(t.Context(), domain.Listing{State: state, Limit: 600, Cursor: domain.Cursor{After: pages[2].Newer}})
 			must(t, err)
-			if len(back.Items) != 60 || back.Items[0].ID != pages[1].Items[0].ID || back.Older != pages[1].Older {
+			if len(back.Items) != 600 || back.Items[0].ID != pages[1].Items[0].ID || back.Older != pages[1].Older {
 				t.Errorf("%q: back from the third page is not the second", state)
 			}
 		}
