@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"example.com/eenmaal/domain"
+	"example.com/eenmaal/web"
 )
 
 // rowID is the nth id of a kind, in the order of time.
@@ -359,5 +360,33 @@ func TestWhatTheStaffDidIsSaidInItsLanguage(t *testing.T) {
 				t.Errorf("%q does not say %q", prefix, word)
 			}
 		}
+	}
+}
+
+// TestAPressIsCounted, and a second one with its form as a duplicate. What the operations count is not counted
+// here.
+func TestAPressIsCounted(t *testing.T) {
+	t.Parallel()
+	var pressed []string
+	b := setup(t, func(cfg *web.Config) {
+		cfg.Desk.Pressed = func(action string, again bool) { pressed = append(pressed, fmt.Sprint(action, " ", again)) }
+	})
+	b.signIn("", "")
+	b.desk.support.messages = []domain.Message{{ID: rowID(2, 1), Reference: "C-58", Text: "Hello", CreatedAt: b.now}}
+	b.get("/admin/messages/" + rowID(2, 1))
+	path, form := b.last.form(t, "/answered")
+	for range 2 {
+		b.post(path, form)
+		b.want(200, "/admin/messages/"+rowID(2, 1), "answered-by")
+	}
+	b.desk.mismatches = []domain.KeyMismatch{{ID: 7, Scope: aKey(t, b.now).Scope}}
+	b.get("/admin/mismatches/7/explain")
+	path, form = b.last.form(t, b.last.path)
+	form.Set("note", "A test of theirs.")
+	for range 2 {
+		b.post(path, form)
+	}
+	if got := strings.Join(pressed, ", "); got != "answered false, answered true, explain false, explain true" {
+		t.Errorf("counted %s", got)
 	}
 }

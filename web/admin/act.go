@@ -49,7 +49,7 @@ func (d *Desk) act(c *gin.Context, action deed, back string, fn func(ctx context
 	}
 	ctx, cancel := site.Steadily(c)
 	defer cancel()
-	if err := d.note(ctx, c, action, id, key); err != nil {
+	if err := d.notePress(ctx, c, action, id, key); err != nil {
 		return err
 	}
 	if err := fn(ctx, id, staffOf(c)); err != nil {

@@ -51,7 +51,7 @@ func do[In, Out any](d *Desk, c *gin.Context, op site.Operation[In, Out], action
 	}
 	ctx, cancel := site.Steadily(c)
 	defer cancel()
-	if err := d.note(ctx, c, action, about, key); err != nil {
+	if _, err := d.note(ctx, c, action, about, key); err != nil { // the operation counts its duplicates itself
 		return out, err
 	}
 	var reply idempotent.Reply
@@ -67,8 +67,17 @@ func do[In, Out any](d *Desk, c *gin.Context, op site.Operation[In, Out], action
 	return out, err
 }
 
+// notePress keeps who asked for what is no operation, and counts the press.
+func (d *Desk) notePress(ctx context.Context, c *gin.Context, action deed, about string, key domain.Key) error {
+	again, err := d.note(ctx, c, action, about, key)
+	if err == nil && d.cfg.Pressed != nil {
+		d.cfg.Pressed(string(action), again)
+	}
+	return err
+}
+
 // note keeps who asked for something before it is done: what cannot be noted is not done.
-func (d *Desk) note(ctx context.Context, c *gin.Context, action deed, about string, key domain.Key) error {
+func (d *Desk) note(ctx context.Context, c *gin.Context, action deed, about string, key domain.Key) (again bool, err error) {
 	return d.cfg.Sessions.NoteStaffAction(ctx, domain.StaffAction{Staff: staffOf(c), Action: string(action), About: about, Key: key})
 }
 

@@ -49,6 +49,8 @@ type Config struct {
 	Support  Support
 	Jobs     Jobs
 	Explain  Explainer // keeps what the staff finds out about mismatches
+	// Pressed hears of every press that is no operation; again when its form was sent before. It may be nil.
+	Pressed func(action string, again bool)
 
 	User         string // who signs in with the password; "staff" when empty
 	PasswordHash string // as HashPassword makes it, or bcrypt's

@@ -121,7 +121,7 @@ func (d *Desk) explain(c *gin.Context) error {
 	}
 	ctx, cancel := site.Steadily(c)
 	defer cancel()
-	if err := d.note(ctx, c, deedExplain, strconv.FormatInt(x.ID, 10), key); err != nil {
+	if err := d.notePress(ctx, c, deedExplain, strconv.FormatInt(x.ID, 10), key); err != nil {
 		return err
 	}
 	if err := d.cfg.Explain.ExplainMismatch(ctx, x.ID, staffOf(c), x.typed); err != nil {

@@ -28,8 +28,9 @@ type Sessions interface {
 	NoteSignInTry(ctx context.Context, subjects []string, forget time.Time) error
 	ForgetSignInTries(ctx context.Context, subjects []string) error
 
-	// NoteStaffAction keeps who asked for something; the first one to ask with a key stays.
-	NoteStaffAction(ctx context.Context, a domain.StaffAction) error
+	// NoteStaffAction keeps who asked for something; the first one to ask with a key stays. again reports
+	// that somebody has.
+	NoteStaffAction(ctx context.Context, a domain.StaffAction) (again bool, err error)
 }
 
 const (
