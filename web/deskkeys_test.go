@@ -92,6 +92,20 @@ func TestTheDeskTellsAKeysStory(t *testing.T) {
 	}
 }
 
+// TestASearchThatStopsSaysSo: what was not looked at yet is not said to be missing.
+func TestASearchThatStopsSaysSo(t *testing.T) {
+	t.Parallel()
+	b := atTheDesk(t)
+	for older, said := range map[string]string{"": "Nothing matches.", "0_1_1": "Older ones have not been looked at yet."} {
+		b.desk.older = older
+		b.get("/admin/keys?q=beta")
+		b.want(200, "/admin/keys?q=beta", "list-empty")
+		if !strings.Contains(b.last.body, said) || b.last.has("older") != (older != "") {
+			t.Errorf("with %q older: %s", older, b.last.body)
+		}
+	}
+}
+
 // TestAMismatchIsExplainedOnce covers a double click: the second press changes nothing.
 func TestAMismatchIsExplainedOnce(t *testing.T) {
 	t.Parallel()

@@ -31,6 +31,7 @@ var (
 	tPages      = both("Pages", "Pagina's")
 	tFilters    = both("Show", "Toon")
 	tNoMatch    = both("Nothing matches.", "Niets gevonden.")
+	tNoMatchYet = both("Nothing matches among the newest. Older ones have not been looked at yet.", "Niets gevonden bij de nieuwste. Oudere zijn nog niet bekeken.")
 	tNothingYet = both("There is nothing here yet.", "Hier is nog niets.")
 	tClear      = both("Show everything", "Toon alles")
 	tGoTo       = both("Go to: %s", "Ga naar: %s")
