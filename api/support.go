@@ -62,7 +62,7 @@ func (a *API) ResendMail(ctx context.Context, id, by string) error {
 }
 
 // RetryEvent has an event that waits or was given up looked at anew, now. One that had its effect is
-// left alone. One that could not be read is refused.
+// left alone. One that could not be read is refused. Its job is one, however often this is asked for.
 func (a *API) RetryEvent(ctx context.Context, id, by string) error {
 	id, err := parseID(id, "event")
 	if err != nil {
@@ -81,7 +81,7 @@ func (a *API) RetryEvent(ctx context.Context, id, by string) error {
 	return a.revive(ctx, func(tx *store.Tx) {
 		tx.RetryInboxEvent(id)
 		tx.SettleFlag(domain.PoisonEvent, id, by)
-		a.jobs.Enqueue(tx, jobs.ApplyEvent, id)
+		a.jobs.Hurry(tx, jobs.ApplyEvent, id)
 	})
 }
 

@@ -110,6 +110,33 @@ func TestAnEventIsTriedAgainOnRequest(t *testing.T) {
 	})
 }
 
+// TestAnEventThatWaitsHasOneJob: asked for again and again, its job does not wait any longer, and no other one
+// comes beside it.
+func TestAnEventThatWaitsHasOneJob(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, d storetest.Database) {
+		s := newShop(t, d)
+		s.work()
+		_, number, _ := s.atBank()
+		s.exec("UPDATE payments SET provider_key = provider_key || 'x'")
+		wantStatus(t, "delivery", s.deliver(s.news("charge.succeeded", number, approved(2))), 200)
+		waits := func() bool {
+			return s.texts("SELECT state FROM inbox")[0] == "parked" && s.count("SELECT count(*) FROM river_job WHERE kind = 'apply_event' AND state = 'retryable'") == 1
+		}
+		s.until("the event waits", waits)
+		id := s.texts("SELECT id FROM inbox")[0]
+		for range 3 {
+			tries := s.count("SELECT tries FROM inbox")
+			must(t, s.RetryEvent(t.Context(), id, "sanne"))
+			must(t, s.RetryEvent(t.Context(), id, "sanne"))
+			s.until("the event was looked at anew and waits", func() bool { return s.count("SELECT tries FROM inbox") > tries && waits() })
+		}
+		if n := s.count("SELECT count(*) FROM river_job WHERE kind = 'apply_event'"); n != 1 {
+			t.Errorf("%d jobs", n)
+		}
+	})
+}
+
 // TestAPaymentInDoubtIsNotClickedAway: its flag goes when somebody says that it was not charged.
 func TestAPaymentInDoubtIsNotClickedAway(t *testing.T) {
 	t.Parallel()

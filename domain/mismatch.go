@@ -2,6 +2,10 @@ package domain
 
 import "time"
 
+// MismatchExplained is the state of the mismatches that somebody has explained, in a Listing. Without it
+// those that nobody has are meant.
+const MismatchExplained = "explained"
+
 // KeyMismatch records that a key was used for another request than its first: a fault of a client, kept
 // until somebody has explained it. It names fields and holds no values.
 type KeyMismatch struct {

@@ -59,6 +59,13 @@
     document.documentElement.style.fontSize = "";
   }
 
+  // A table can be read: nothing in it is squeezed into letters, and no words run together.
+  for (const e of all(".table-region tbody tr")) if (e.offsetHeight > 300) wrong.push("squeezed until it is " + e.offsetHeight + " pixels high: " + name(e));
+  for (const e of all(".table-region a")) {
+    const parts = [...e.childNodes].filter((n) => n.textContent.trim()).length;
+    if (parts > 1 && getComputedStyle(e).display.includes("flex")) wrong.push("its words run together: " + name(e));
+  }
+
   // What is pressed is large enough for a thumb: 44 pixels, or a word in a sentence.
   const inSentence = (e) => getComputedStyle(e).display === "inline" && e.parentElement.textContent.trim().length > e.textContent.trim().length + 10;
   for (const e of all("a[href], button, input:not([type=hidden]), select, textarea").filter(seen)) {

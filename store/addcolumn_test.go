@@ -73,7 +73,7 @@ func readEverything(t *testing.T, db *store.DB) map[string]string {
 	say("a draft", err)
 	_, err = db.Attention(ctx)
 	say("attention", err)
-	_, err = db.Mismatches(ctx, 0)
+	_, err = db.ListMismatches(ctx, domain.Listing{Limit: 10})
 	say("mismatches", err)
 	_, err = db.WebhookEndpoint(ctx, id)
 	say("a webhook endpoint", err)

@@ -5,10 +5,8 @@ import (
 	"database/sql"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -83,32 +81,46 @@ func (db *DB) KeyRecord(ctx context.Context, s domain.Scope) (domain.KeyRecord, 
 // KeysPerPage is how many keys one page of the desk's list has.
 const KeysPerPage = 50
 
-const firstOpaque = "ff000000-0000-0000-0000-000000000000"
+// Where the keys are that carry a time, and those that carry none.
+const (
+	timedKeys   = "k.key < '" + firstOpaque + "'"
+	untimedKeys = "k.key >= '" + firstOpaque + "'"
+	firstOpaque = "ff000000-0000-0000-0000-000000000000"
+)
 
 // Keys reads a part of the keys, those made last first, by the time that they carry. It walks the key
-// table's own order, day by day back, so a page costs the same wherever it is, unless few keys on the way
-// are what the search asks for.
+// table's own order, day by day back, so a page costs the same wherever it is. What a search asks for may be
+// rare: it looks through so many keys only, and then the part may be empty and still be followed by another.
 func (db *DB) Keys(ctx context.Context, search domain.KeySearch, cursor domain.Cursor) (domain.Part[domain.KeyRecord], error) {
 	var none domain.Part[domain.KeyRecord]
-	query := db.keyRecords(ctx)
-	switch search.State {
-	case domain.KeysUnfinished:
-		query = query.Where("k.look_at IS NOT NULL AND k.state < 3")
-	case domain.KeysFinished:
-		query = query.Where("k.state = 3")
-	case domain.KeysExpired:
-		query = query.Where("k.state = 4")
-	case domain.KeysUntimed:
-		query = query.Where("k.key >= ?", firstOpaque)
-	}
-	query, named, err := db.keysNamed(ctx, query, strings.TrimSpace(search.Text))
+	text := strings.TrimSpace(search.Text)
+	query, named, err := db.keysNamed(ctx, db.keyRecords(ctx), text)
 	if err != nil {
 		return none, err
 	}
-	if !named && search.State != domain.KeysUntimed && search.State != domain.KeysUnfinished {
-		query = query.Where("k.key < ?", firstOpaque)
+	rare := !named && text != ""
+	switch search.State {
+	case domain.KeysUnfinished:
+		query, rare = query.Where("k.look_at IS NOT NULL AND k.state < 3"), false // an index holds them alone
+	case domain.KeysFinished:
+		query, rare = query.Where("k.state = 3"), !named
+	case domain.KeysExpired:
+		query, rare = query.Where("k.state = 4"), !named
+	case domain.KeysUntimed:
+		query = query.Where(untimedKeys)
 	}
-	rows, err := partOfKeys(query, cursor)
+	among := timedKeys
+	if search.State == domain.KeysUntimed {
+		among = untimedKeys
+	} else if !named && search.State != domain.KeysUnfinished {
+		query = query.Where(timedKeys)
+	}
+	var rows domain.Part[keyRecordRow]
+	if rare {
+		rows, err = db.searchKeys(ctx, query, among, cursor)
+	} else {
+		rows, err = partOfKeys(query, cursor)
+	}
 	if err != nil {
 		return none, err
 	}
@@ -161,48 +173,4 @@ func keysThatBegin(text string) (first, last string, ok bool) {
 	first, last = text+low[len(text):], text+high[len(text):]
 	_, err := uuid.Parse(first)
 	return first, last, err == nil
-}
-
-// partOfKeys reads one part of a query. Its cursors are the three columns of the table's own order.
-func partOfKeys(query *gorm.DB, cursor domain.Cursor) (domain.Part[keyRecordRow], error) {
-	at, newer := cursor.Before, cursor.After != ""
-	if newer {
-		at = cursor.After
-	}
-	if at != "" {
-		key, consumer, endpoint, err := parseKeyCursor(at)
-		if err != nil {
-			return domain.Part[keyRecordRow]{}, err
-		}
-		// The first condition chooses the days, the second the row.
-		if newer {
-			query = query.Where("k.key >= ? AND (k.key, k.consumer_id, k.endpoint_id) > (?, ?, ?)", key, key, consumer, endpoint)
-		} else {
-			query = query.Where("k.key <= ? AND (k.key, k.consumer_id, k.endpoint_id) < (?, ?, ?)", key, key, consumer, endpoint)
-		}
-	}
-	order := "k.key DESC, k.consumer_id DESC, k.endpoint_id DESC"
-	if newer {
-		order = "k.key, k.consumer_id, k.endpoint_id"
-	}
-	var rows []keyRecordRow
-	if err := query.Order(order).Limit(KeysPerPage + 1).Find(&rows).Error; err != nil {
-		return domain.Part[keyRecordRow]{}, err
-	}
-	return cut(rows, cursor, KeysPerPage, func(r keyRecordRow) string {
-		return fmt.Sprintf("%s_%d_%d", r.Key, r.ConsumerID, r.EndpointID)
-	}), nil
-}
-
-func parseKeyCursor(text string) (key string, consumer, endpoint int64, err error) {
-	parts := strings.Split(text, "_")
-	if len(parts) == 3 {
-		id, err1 := uuid.Parse(parts[0])
-		consumer, err2 := strconv.ParseInt(parts[1], 10, 64)
-		endpoint, err3 := strconv.ParseInt(parts[2], 10, 16)
-		if err1 == nil && err2 == nil && err3 == nil {
-			return id.String(), consumer, endpoint, nil
-		}
-	}
-	return "", 0, 0, errCursor
 }

@@ -238,3 +238,57 @@ func TestAPageOfKeysIsReadInTheTablesOwnOrder(t *testing.T) {
 		}
 	})
 }
+
+// TestARareKeyIsSearchedForAFewAtATime: no query of a search looks through more than a window of the keys, and
+// the parts together look through all of them: what is found is found once, forward and back.
+func TestARareKeyIsSearchedForAFewAtATime(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, d storetest.Database) {
+		s := newShelf(t, d)
+		s.clock.Move(-4 * day)
+		s.fill(store.KeysWindow+10_000, s.messages, 4*day)
+		s.clock.Move(4 * day)
+		var want []string
+		for _, age := range []time.Duration{time.Hour, 2 * day, 95 * time.Hour} {
+			rare := s.scope(s.keyAt(age), s.payments)
+			rare.Consumer = 2
+			s.done(rare, false)
+			want = append(want, fmt.Sprint(rare))
+		}
+		s.exec("ANALYZE")
+		for _, search := range []domain.KeySearch{{Text: "beta"}, {Text: "POST /payments"}, {Text: "beta", State: domain.KeysFinished}} {
+			var got []string
+			walk := func(cursor domain.Cursor) (next domain.Part[domain.KeyRecord]) {
+				next, err := s.db.Keys(t.Context(), search, cursor)
+				must(t, err)
+				for _, r := range next.Items {
+					got = append(got, fmt.Sprint(r.Scope))
+				}
+				return next
+			}
+			part := walk(domain.Cursor{})
+			if part.Older == "" || part.Newer != "" || len(part.Items) == len(want) {
+				t.Errorf("%+v: the first part looks at everything: %+v", search, part)
+			}
+			for pages := 0; part.Older != "" && pages < 10; pages++ {
+				part = walk(domain.Cursor{Before: part.Older})
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%+v: found %v, want %v", search, got, want)
+			}
+			if back := walk(domain.Cursor{After: s.keyAt(96*time.Hour) + "_1_1"}); len(back.Items) == 0 || back.Newer == "" {
+				t.Errorf("%+v: from the oldest on: %+v", search, back)
+			}
+			plans := store.Explained(t.Context(), s.db, func(db *store.DB) { _, err := db.Keys(t.Context(), search, domain.Cursor{}); must(t, err) })
+			bounded := 0
+			for _, plan := range plans {
+				if strings.Contains(plan, "key>? AND key<?") || strings.Contains(plan, "key >= '") {
+					bounded++
+				}
+			}
+			if bounded == 0 {
+				t.Errorf("%+v: no query ends anywhere: %s", search, plans)
+			}
+		}
+	})
+}

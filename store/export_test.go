@@ -110,3 +110,6 @@ func (l *listener) Trace(_ context.Context, _ time.Time, query func() (string, i
 
 // SearchWindow is how many rows one part of a search looks through.
 const SearchWindow = searchWindow
+
+// KeysWindow is how many keys one query of a search looks through.
+const KeysWindow = keysWindow

@@ -239,7 +239,7 @@ func byIndex(t *testing.T, what, plan string, single bool) {
 		t.Errorf("%s sorts:\n%s", what, plan)
 	}
 	seen := false
-	for table := range strings.SplitSeq("attention messages mails inbox events deliveries webhook_endpoints orders", " ") {
+	for table := range strings.SplitSeq("attention messages mails inbox events deliveries webhook_endpoints mismatches orders", " ") {
 		seen = seen || strings.Contains(plan, table)
 		if table != "orders" && (strings.Contains(plan, "Seq Scan on "+table) || strings.Contains(plan, "SCAN "+table+"\n")) {
 			t.Errorf("%s reads all of %s:\n%s", what, table, plan)

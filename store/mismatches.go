@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"strconv"
 	"strings"
 	"time"
 
@@ -111,20 +112,55 @@ func (db *DB) Mismatch(ctx context.Context, id int64) (domain.KeyMismatch, error
 
 var errNoMismatch = domain.Errorf(domain.NotFound, "mismatch_not_found", "There is no such mismatch.")
 
-// MismatchesOf reads the mismatches of a key, the newest first.
+// mismatchesOfKey is how many mismatches of one key are shown.
+const mismatchesOfKey = 50
+
+// MismatchesOf reads the newest mismatches of a key, the newest first.
 func (db *DB) MismatchesOf(ctx context.Context, s domain.Scope) ([]domain.KeyMismatch, error) {
 	return mismatchesIn(db.mismatches(ctx).Where("key = ? AND consumer_id = ? AND endpoint_id = ?", keyID(s), s.Consumer, s.Endpoint).
-		Order("last_at DESC, mismatches.id DESC").Limit(MismatchesPerPage))
+		Order("last_at DESC, mismatches.id DESC").Limit(mismatchesOfKey))
 }
 
-// MismatchesPerPage is how many mismatches one page has.
-const MismatchesPerPage = 50
+// inMismatches are the conditions for the states of a mismatch. Each names what its index is made of.
+var inMismatches = map[string]string{
+	"":                       "explained_at = 0",
+	domain.MismatchExplained: "explained_at <> 0",
+}
 
-// Mismatches reads a page of mismatches, counted from 0: those that nobody has explained come first,
-// and among them those that came last.
-func (db *DB) Mismatches(ctx context.Context, page int) ([]domain.KeyMismatch, error) {
-	return mismatchesIn(db.mismatches(ctx).Order("CASE WHEN explained_at = 0 THEN 0 ELSE 1 END, last_at DESC, mismatches.id DESC").
-		Offset(max(page, 0) * MismatchesPerPage).Limit(MismatchesPerPage))
+// ListMismatches reads a part of the mismatches, those first that came last: the ones that nobody has
+// explained, or those in l.State. It seeks by the time and the id, so that the last page costs what the
+// first does.
+func (db *DB) ListMismatches(ctx context.Context, l domain.Listing) (part domain.Part[domain.KeyMismatch], err error) {
+	condition, known := inMismatches[l.State]
+	if !known {
+		return part, nil
+	}
+	query, err := beside(db.mismatches(ctx).Where(condition), l.Cursor)
+	if err != nil {
+		return part, err
+	}
+	list, err := mismatchesIn(query.Limit(l.Limit + 1))
+	return cut(list, l.Cursor, l.Limit, func(m domain.KeyMismatch) string {
+		return strconv.FormatInt(microsOf(m.LastAt), 10) + "_" + strconv.FormatInt(m.ID, 10)
+	}), err
+}
+
+// beside narrows a query to what is on the cursor's side, in its direction.
+func beside(query *gorm.DB, cursor domain.Cursor) (*gorm.DB, error) {
+	at, than, order := cursor.Before, "<", "last_at DESC, mismatches.id DESC"
+	if cursor.After != "" {
+		at, than, order = cursor.After, ">", "last_at, mismatches.id"
+	}
+	if at == "" {
+		return query.Order(order), nil
+	}
+	micros, id, _ := strings.Cut(at, "_")
+	last, err1 := strconv.ParseInt(micros, 10, 64)
+	number, err2 := strconv.ParseInt(id, 10, 64)
+	if err1 != nil || err2 != nil {
+		return nil, errCursor
+	}
+	return query.Where("(last_at, mismatches.id) "+than+" (?, ?)", last, number).Order(order), nil
 }
 
 // ExplainMismatch notes who found out what had happened, and what. The first explanation stays: another

@@ -87,12 +87,14 @@ func (db *DB) ForgetSignInTries(ctx context.Context, subjects []string) error {
 }
 
 // NoteStaffAction keeps who asked for something. Asking again with the same key changes nothing: the
-// first one to ask is the one who did it.
-func (db *DB) NoteStaffAction(ctx context.Context, a domain.StaffAction) error {
+// first one to ask is the one who did it. again reports that it was kept before.
+func (db *DB) NoteStaffAction(ctx context.Context, a domain.StaffAction) (again bool, err error) {
+	var kept int64
 	tx := db.Begin()
 	tx.queue(`INSERT INTO staff_actions (id, staff, action, about, key, at) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (key, action) DO NOTHING`,
-		uuid.Must(uuid.NewV7()).String(), a.Staff, a.Action, a.About, a.Key.String(), tx.Now())
-	return tx.Commit(ctx)
+		uuid.Must(uuid.NewV7()).String(), a.Staff, a.Action, a.About, a.Key.String(), tx.Now()).counting(&kept)
+	err = tx.Commit(ctx)
+	return err == nil && kept == 0, err
 }
 
 // StaffActions reads what the staff has asked for about one thing, oldest first.

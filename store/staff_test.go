@@ -87,9 +87,14 @@ func TestWhoAskedFirstIsTheOneWhoDidIt(t *testing.T) {
 		db := d.Open(t, nil)
 		key := scope(t).Key
 		for _, staff := range []string{"eva", "abe"} {
-			must(t, db.NoteStaffAction(t.Context(), domain.StaffAction{Staff: staff, Action: "refund", About: "order", Key: key}))
+			again, err := db.NoteStaffAction(t.Context(), domain.StaffAction{Staff: staff, Action: "refund", About: "order", Key: key})
+			if must(t, err); again != (staff == "abe") {
+				t.Errorf("%s asks again: %t", staff, again)
+			}
 		}
-		must(t, db.NoteStaffAction(t.Context(), domain.StaffAction{Staff: "abe", Action: "cancel", About: "order", Key: key}))
+		if again, err := db.NoteStaffAction(t.Context(), domain.StaffAction{Staff: "abe", Action: "cancel", About: "order", Key: key}); err != nil || again {
+			t.Errorf("another action with the key: %t %v", again, err)
+		}
 		list, err := db.StaffActions(t.Context(), "order")
 		if must(t, err); len(list) != 2 || list[0].Staff != "eva" || list[1].Action != "cancel" || list[0].Key != key || list[0].At.IsZero() {
 			t.Errorf("got %+v", list)

@@ -112,13 +112,14 @@ func (d *deskFake) ForgetSignInTries(_ context.Context, subjects []string) error
 	return d.broken
 }
 
-func (d *deskFake) NoteStaffAction(_ context.Context, a domain.StaffAction) error {
+func (d *deskFake) NoteStaffAction(_ context.Context, a domain.StaffAction) (again bool, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.noteFails == nil && !slices.ContainsFunc(d.actions, func(b domain.StaffAction) bool { return b.Key == a.Key && b.Action == a.Action }) {
+	again = slices.ContainsFunc(d.actions, func(b domain.StaffAction) bool { return b.Key == a.Key && b.Action == a.Action })
+	if d.noteFails == nil && !again {
 		d.actions = append(d.actions, a)
 	}
-	return d.noteFails
+	return again, d.noteFails
 }
 
 func (d *deskFake) StaffActions(context.Context, string) ([]domain.StaffAction, error) {

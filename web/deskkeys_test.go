@@ -92,6 +92,20 @@ func TestTheDeskTellsAKeysStory(t *testing.T) {
 	}
 }
 
+// TestASearchThatStopsSaysSo: what was not looked at yet is not said to be missing.
+func TestASearchThatStopsSaysSo(t *testing.T) {
+	t.Parallel()
+	b := atTheDesk(t)
+	for older, said := range map[string]string{"": "Nothing matches.", "0_1_1": "Older ones have not been looked at yet."} {
+		b.desk.older = older
+		b.get("/admin/keys?q=beta")
+		b.want(200, "/admin/keys?q=beta", "list-empty")
+		if !strings.Contains(b.last.body, said) || b.last.has("older") != (older != "") {
+			t.Errorf("with %q older: %s", older, b.last.body)
+		}
+	}
+}
+
 // TestAMismatchIsExplainedOnce covers a double click: the second press changes nothing.
 func TestAMismatchIsExplainedOnce(t *testing.T) {
 	t.Parallel()
@@ -101,10 +115,10 @@ func TestAMismatchIsExplainedOnce(t *testing.T) {
 	for n := range int64(50) {
 		b.desk.mismatches = append(b.desk.mismatches, domain.KeyMismatch{ID: n + 1, Scope: aKey(t, b.now).Scope, Key: "01a22c73-8af0", Endpoint: "POST /v1/orders", Times: 1})
 	}
-	b.get("/admin/mismatches?before=2")
-	b.want(200, "/admin/mismatches?before=2", "mismatch-row", "older", "newer", "explain-7")
-	if b.desk.page != 2 || !strings.Contains(b.last.body, "before=3") || !strings.Contains(b.last.body, "after=1") {
-		t.Errorf("page %d", b.desk.page)
+	b.get("/admin/mismatches?before=9_1")
+	b.want(200, "/admin/mismatches?before=9_1", "mismatch-row", "older", "newer", "explain-7", "filter-explained")
+	if b.desk.listing.Before != "9_1" || b.desk.listing.State != "" || !strings.Contains(b.last.body, "before=5_3") || !strings.Contains(b.last.body, "after=7_9") {
+		t.Errorf("asked for %+v", b.desk.listing)
 	}
 	b.get("/admin/mismatches/7/explain")
 	path, form := b.last.form(t, b.last.path)
@@ -119,7 +133,7 @@ func TestAMismatchIsExplainedOnce(t *testing.T) {
 	for _, note := range []string{"A test of theirs.", "Something else."} {
 		form.Set("note", note)
 		b.post(path, form)
-		b.want(200, "/admin/mismatches", "mismatch-row")
+		b.want(200, "/admin/mismatches?state=explained", "mismatch-row")
 	}
 	if got := b.desk.mismatches[6]; got.Note != "A test of theirs." || got.ExplainedBy != "staff" || !strings.Contains(b.last.body, "A test of theirs.") {
 		t.Errorf("got %+v", got)

@@ -15,7 +15,7 @@ type keysFake struct {
 	older      string
 	timeline   domain.KeyTimeline
 	mismatches []domain.KeyMismatch
-	page       int // of mismatches that was asked for last
+	listing    domain.Listing // the last one of mismatches
 	counts     []domain.KeyCount
 	since      time.Time // for which they were asked last
 }
@@ -42,9 +42,17 @@ func (f *keysFake) MismatchesOf(context.Context, domain.Scope) ([]domain.KeyMism
 	return f.mismatches, nil
 }
 
-func (f *keysFake) Mismatches(_ context.Context, page int) ([]domain.KeyMismatch, error) {
-	f.page = page
-	return f.mismatches, nil
+func (f *keysFake) ListMismatches(_ context.Context, l domain.Listing) (part domain.Part[domain.KeyMismatch], err error) {
+	f.listing = l
+	for _, m := range f.mismatches {
+		if m.ExplainedAt.IsZero() == (l.State == "") {
+			part.Items = append(part.Items, m)
+		}
+	}
+	if len(part.Items) == l.Limit {
+		part.Older, part.Newer = "5_3", "7_9"
+	}
+	return part, nil
 }
 
 func (f *keysFake) Mismatch(_ context.Context, id int64) (domain.KeyMismatch, error) {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"example.com/eenmaal/domain"
+	"example.com/eenmaal/web"
 )
 
 // rowID is the nth id of a kind, in the order of time.
@@ -316,5 +317,76 @@ func TestAFileThatCannotBeEndedBreaksOff(t *testing.T) {
 	b.desk.mu.Unlock()
 	if b.get("/admin/messages.csv"); b.last.status != 503 || b.last.header.Get("Content-Disposition") != "" {
 		t.Errorf("a file that does not begin: %d", b.last.status)
+	}
+}
+
+// TestDeadLettersSayWhatCanBeTriedAgain: the page's sentence is true of everything that it lists.
+func TestDeadLettersSayWhatCanBeTriedAgain(t *testing.T) {
+	t.Parallel()
+	for prefix, said := range map[string]string{"": "Two kinds cannot be", "/nl": "Twee soorten kunnen dat niet"} {
+		b := inTrouble(t)
+		b.get(prefix + "/admin/dead")
+		b.want(200, prefix+"/admin/dead", "dead-mails", "dead-deliveries", "dead-events", "dead-jobs")
+		if !strings.Contains(b.last.body, said) {
+			t.Errorf("%q does not say what cannot be tried again", prefix)
+		}
+		again := func(path, button string, possible bool) {
+			t.Helper()
+			if b.get(prefix + path); b.last.has(button) != possible {
+				t.Errorf("%s can be tried again: %t", path, !possible)
+			}
+		}
+		again("/admin/mails/"+rowID(3, 1), "send-again", true)
+		again("/admin/inbox/"+rowID(4, 1), "try-again", true)
+		again("/admin/inbox/"+rowID(4, 2), "try-again", false) // unreadable
+		again("/admin/deliveries/"+rowID(6, 1), "redeliver", true)
+		b.desk.support.endpoints[0].DeletedAt = b.now
+		again("/admin/deliveries/"+rowID(6, 1), "redeliver", false)
+	}
+}
+
+// TestWhatTheStaffDidIsSaidInItsLanguage: every deed has a word, and an unknown one is its own.
+func TestWhatTheStaffDidIsSaidInItsLanguage(t *testing.T) {
+	t.Parallel()
+	for prefix, words := range map[string][]string{"": {"Refund", "Cancellation", "of old"}, "/nl": {"Terugbetaling", "Annulering", "of old"}} {
+		b := atTheDesk(t)
+		for _, code := range []string{"refund", "cancel", "of old"} {
+			b.desk.actions = append(b.desk.actions, domain.StaffAction{Staff: "eva", Action: code, About: b.orders[0].ID, At: b.now})
+		}
+		b.get(prefix + "/admin/orders/EM-7K4Q-1M")
+		b.want(200, prefix+"/admin/orders/EM-7K4Q-1M", "action-row")
+		for _, word := range words {
+			if !strings.Contains(b.last.body, "<td>"+word+"</td>") {
+				t.Errorf("%q does not say %q", prefix, word)
+			}
+		}
+	}
+}
+
+// TestAPressIsCounted, and a second one with its form as a duplicate. What the operations count is not counted
+// here.
+func TestAPressIsCounted(t *testing.T) {
+	t.Parallel()
+	var pressed []string
+	b := setup(t, func(cfg *web.Config) {
+		cfg.Desk.Pressed = func(action string, again bool) { pressed = append(pressed, fmt.Sprint(action, " ", again)) }
+	})
+	b.signIn("", "")
+	b.desk.support.messages = []domain.Message{{ID: rowID(2, 1), Reference: "C-58", Text: "Hello", CreatedAt: b.now}}
+	b.get("/admin/messages/" + rowID(2, 1))
+	path, form := b.last.form(t, "/answered")
+	for range 2 {
+		b.post(path, form)
+		b.want(200, "/admin/messages/"+rowID(2, 1), "answered-by")
+	}
+	b.desk.mismatches = []domain.KeyMismatch{{ID: 7, Scope: aKey(t, b.now).Scope}}
+	b.get("/admin/mismatches/7/explain")
+	path, form = b.last.form(t, b.last.path)
+	form.Set("note", "A test of theirs.")
+	for range 2 {
+		b.post(path, form)
+	}
+	if got := strings.Join(pressed, ", "); got != "answered false, answered true, explain false, explain true" {
+		t.Errorf("counted %s", got)
 	}
 }

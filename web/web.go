@@ -210,11 +210,19 @@ func (w *Web) asset(c *gin.Context, name string) {
 // Problem shows an error as a page.
 func (w *Web) Problem(c *gin.Context, err error) {
 	w.site.Headers(c)
+	if w.desk != nil && w.desk.Has(c) {
+		w.desk.Problem(c, err)
+		return
+	}
 	w.site.Problem(c, err)
 }
 
 // NotFound answers for an address that does not exist.
 func (w *Web) NotFound(c *gin.Context) {
+	if w.desk != nil && w.desk.Has(c) {
+		w.Problem(c, domain.Errorf(domain.NotFound, "not_found", "There is nothing at this address."))
+		return
+	}
 	w.site.Headers(c)
 	w.site.NotFound(c)
 }

@@ -38,6 +38,7 @@ type app struct {
 	journal  *store.Journal // nil when it is switched off
 	registry *idempotent.Registry
 	limits   limits
+	presses  presses
 	jobs     *jobs.Queue
 	api      *api.API
 	web      *web.Web
@@ -77,7 +78,7 @@ func newApp(ctx context.Context, cfg Config, log *slog.Logger) (a *app, err erro
 	}
 	a.openJournal(&registry)
 	a.measureRedis()
-	a.limits = a.newLimits()
+	a.limits, a.presses = a.newLimits(), a.newPresses()
 	registry.Admit = a.limits.admit
 	if a.registry, err = idempotent.NewRegistry(registry); err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/term"
 
 	"example.com/eenmaal/web/admin"
@@ -22,8 +23,26 @@ func (a *app) desk() *admin.Config {
 		Ops: admin.Ops{CancelOrder: a.api.CancelOrder, CapturePayment: a.api.CapturePayment,
 			VoidPayment: a.api.VoidPayment, RefundPayment: a.api.RefundPayment, Redeliver: a.api.Redeliver},
 		Reader: a.db, Sessions: a.db, Support: a.api, Jobs: a.jobs, Explain: a.db,
-		User: a.cfg.AdminUser, PasswordHash: a.cfg.AdminPasswordHash, OneClick: a.cfg.demo(),
+		Pressed: a.presses.count, User: a.cfg.AdminUser, PasswordHash: a.cfg.AdminPasswordHash, OneClick: a.cfg.demo(),
 	}
+}
+
+// presses count what the staff presses that is no keyed operation: those are counted with all others.
+type presses struct{ total *prometheus.CounterVec }
+
+func (a *app) newPresses() presses {
+	p := presses{prometheus.NewCounterVec(prometheus.CounterOpts{Name: "desk_presses_total",
+		Help: "Presses at the desk that are no keyed operation, by what they ask for and whether their form was sent before (executed, replayed)."}, []string{"action", "outcome"})}
+	a.metrics.MustRegister(p.total)
+	return p
+}
+
+func (p presses) count(action string, again bool) {
+	outcome := "executed"
+	if again {
+		outcome = "replayed"
+	}
+	p.total.WithLabelValues(action, outcome).Inc()
 }
 
 type passwordCmd struct{}

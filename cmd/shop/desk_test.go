@@ -89,3 +89,19 @@ func TestAPasswordIsOneLine(t *testing.T) {
 		_ = f.Close()
 	}
 }
+
+// TestTheDeskTellsOfALimitItself: who is signed in and presses too often stays at the desk.
+func TestTheDeskTellsOfALimitItself(t *testing.T) {
+	t.Parallel()
+	h := startApp(t, slog.New(slog.DiscardHandler), map[string]string{"DATA_DIR": t.TempDir(), "RATE_LIMIT_ADDRESS": "2"}).handler()
+	cookie := signedIn(t, h)
+	for range 4 {
+		if w := send(h, "POST", "/nl/admin/mails/x/send", "", "Cookie", cookie); w.Code == 429 {
+			if page := w.Body.String(); !strings.Contains(page, `data-testid="staff"`) || !strings.Contains(page, `data-testid="way-on"`) || w.Header().Get("Retry-After") == "" {
+				t.Errorf("told as %s", page)
+			}
+			return
+		}
+	}
+	t.Error("there is no limit")
+}

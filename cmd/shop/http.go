@@ -28,7 +28,7 @@ func newServer(h http.Handler) *http.Server {
 
 // handler is everything this process answers.
 func (a *app) handler() http.Handler {
-	return secureHeaders(strings.HasPrefix(a.cfg.BaseURL, "https://"), sameOriginForms(straight(a.routes())))
+	return secureHeaders(strings.HasPrefix(a.cfg.BaseURL, "https://"), straight(a.routes()))
 }
 
 func (a *app) routes() *gin.Engine {
@@ -38,7 +38,7 @@ func (a *app) routes() *gin.Engine {
 	if err := engine.SetTrustedProxies(a.cfg.TrustedProxies); err != nil {
 		a.log.Error("trusted proxies", "error", err) // checked by the configuration
 	}
-	engine.Use(a.observe, gin.CustomRecoveryWithWriter(nil, a.recover), closeAfterChunks, a.limitPages)
+	engine.Use(a.observe, gin.CustomRecoveryWithWriter(nil, a.recover), closeAfterChunks, a.sameOriginForms(), a.limitPages)
 	engine.GET("/healthz", func(c *gin.Context) { c.String(http.StatusOK, "alive\n") })
 	engine.GET("/readyz", a.readiness)
 	engine.GET("/metrics", gin.WrapH(promhttp.HandlerFor(a.metrics, promhttp.HandlerOpts{})))
@@ -69,10 +69,19 @@ func (a *app) contract() openapi.Settings {
 	return s
 }
 
-// sameOriginForms refuses forms that another site sends. Calls with a bearer key carry no cookie to
-// abuse and come from programs, which send no Origin.
-func sameOriginForms(next http.Handler) http.Handler {
-	return http.NewCrossOriginProtection().Handler(next)
+// sameOriginForms refuses what another site sends to change something, and the request's log line says so.
+// Calls with a bearer key carry no cookie to abuse and come from programs, which send no Origin.
+func (a *app) sameOriginForms() gin.HandlerFunc {
+	protection := http.NewCrossOriginProtection()
+	return func(c *gin.Context) {
+		if protection.Check(c.Request) == nil {
+			return
+		}
+		err := domain.Errorf(domain.Forbidden, "foreign_form", "Another site sent this request, so nothing was done.")
+		idempotent.TraceOf(c.Request.Context()).Outcome = err.Code
+		a.problem(c, err)
+		c.Abort()
+	}
 }
 
 // straight keeps the router from redirecting a request that changes something, for a slash too many: a

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"html"
 	"log/slog"
 	"net/http"
@@ -223,6 +224,39 @@ func TestFormsOfOtherSitesAreRefused(t *testing.T) {
 		if w := g.send(http.MethodPost, "/basket", url.Values{"sku": {"mug"}, "quantity": {"3"}}, own...); w.Code != http.StatusOK {
 			t.Errorf("the shop's own form with %v: %d", own, w.Code)
 		}
+	}
+}
+
+// TestAForeignFormIsToldInTheVisitorsLanguage, on a page of its own with a way on, and by one line of the log
+// that holds nothing of what was sent.
+func TestAForeignFormIsToldInTheVisitorsLanguage(t *testing.T) {
+	t.Parallel()
+	var book bytes.Buffer
+	h := startApp(t, slog.New(slog.NewJSONHandler(&book, nil)), map[string]string{"DATA_DIR": t.TempDir()}).handler()
+	cookie := signedIn(t, h)
+	for path, said := range map[string]string{
+		"/orders": "Another site sent this", "/nl/orders": "Een andere site stuurde dit", "/basket": "Another site", "/nl/admin/sign-in": "Een andere site",
+		"/admin/mails/EM-0000-00/send": "Another site", "/nothing": "Another site", "/nl/admin/nothing": "Een andere site",
+	} {
+		book.Reset()
+		w := send(h, "POST", path, "email=sanne@example.nl", "Content-Type", "application/x-www-form-urlencoded",
+			"Origin", "https://evil.test", "Cookie", cookie, "Referer", "https://evil.test/sanne")
+		page := w.Body.String()
+		if w.Code != http.StatusForbidden || !strings.HasPrefix(w.Header().Get("Content-Type"), "text/html") || !strings.Contains(page, said) {
+			t.Errorf("%s: %d %s", path, w.Code, page)
+		}
+		if desk := strings.Contains(path, "/admin"); strings.Contains(page, `data-testid="way-on"`) != desk || strings.Contains(page, `data-testid="staff"`) {
+			t.Errorf("%s is told in the wrong place, or to the staff: %s", path, page)
+		}
+		lines := strings.Split(strings.TrimSpace(book.String()), "\n")
+		if len(lines) != 1 || !strings.Contains(lines[0], `"outcome":"foreign_form"`) || !strings.Contains(lines[0], `"status":403`) ||
+			strings.Contains(lines[0], "sanne") || strings.Contains(lines[0], "evil") || strings.Contains(lines[0], "EM-0000") {
+			t.Errorf("%s wrote %q", path, lines)
+		}
+	}
+	w := send(h, "POST", "/v1/orders", "{}", "Sec-Fetch-Site", "cross-site", "Authorization", "Bearer demo-alpha", "Content-Type", "application/json")
+	if w.Code != http.StatusForbidden || !strings.Contains(w.Body.String(), `"code":"foreign_form"`) {
+		t.Errorf("the API: %d %s", w.Code, w.Body)
 	}
 }
 

@@ -63,9 +63,21 @@ func (q *Queue) Enqueue(tx *store.Tx, kind Kind, id string) {
 }
 
 func (q *Queue) insert(ctx context.Context, block *sql.Tx, jobs []any) error {
-	params := make([]river.InsertManyParams, len(jobs))
-	for i, job := range jobs {
-		params[i] = job.(river.InsertManyParams)
+	var params []river.InsertManyParams
+	for _, job := range jobs {
+		switch job := job.(type) {
+		case river.InsertManyParams:
+			params = append(params, job)
+		case hurried:
+			if waits, err := q.hurry(ctx, block, job.Args.(task)); err != nil {
+				return err
+			} else if !waits {
+				params = append(params, job.InsertManyParams)
+			}
+		}
+	}
+	if len(params) == 0 {
+		return nil
 	}
 	_, err := q.client.InsertManyTx(ctx, block, params)
 	return err

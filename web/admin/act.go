@@ -34,7 +34,7 @@ func listing(c *gin.Context, l listView) domain.Listing {
 
 // act does what a form asks for, once it is kept who asked, and shows the page that the form was on. Its
 // key only says which press it was.
-func (d *Desk) act(c *gin.Context, action, back string, fn func(ctx context.Context, id, by string) error) error {
+func (d *Desk) act(c *gin.Context, action deed, back string, fn func(ctx context.Context, id, by string) error) error {
 	form, err := site.Form(c)
 	if err != nil {
 		return err
@@ -49,13 +49,13 @@ func (d *Desk) act(c *gin.Context, action, back string, fn func(ctx context.Cont
 	}
 	ctx, cancel := site.Steadily(c)
 	defer cancel()
-	if err := d.note(ctx, c, action, id, key); err != nil {
+	if err := d.notePress(ctx, c, action, id, key); err != nil {
 		return err
 	}
 	if err := fn(ctx, id, staffOf(c)); err != nil {
 		return err
 	}
-	d.Site.Log.InfoContext(ctx, "staff action", "staff", staffOf(c), "action", action, "about", id, "key", key.Short())
+	d.Site.Log.InfoContext(ctx, "staff action", "staff", staffOf(c), "action", string(action), "about", id, "key", key.Short())
 	return d.Site.See(c, back+id)
 }
 

@@ -45,13 +45,13 @@ func (d *Desk) open(c *gin.Context, path string) error {
 
 // do keeps who asked, and runs an operation once for the key of the form, which a script sends in a
 // header too. A refusal is an error here.
-func do[In, Out any](d *Desk, c *gin.Context, op site.Operation[In, Out], action, about string, key domain.Key, in In) (out Out, err error) {
+func do[In, Out any](d *Desk, c *gin.Context, op site.Operation[In, Out], action deed, about string, key domain.Key, in In) (out Out, err error) {
 	if _, err := site.KeyOf(c, key.String()); err != nil {
 		return out, err
 	}
 	ctx, cancel := site.Steadily(c)
 	defer cancel()
-	if err := d.note(ctx, c, action, about, key); err != nil {
+	if _, err := d.note(ctx, c, action, about, key); err != nil { // the operation counts its duplicates itself
 		return out, err
 	}
 	var reply idempotent.Reply
@@ -62,14 +62,23 @@ func do[In, Out any](d *Desk, c *gin.Context, op site.Operation[In, Out], action
 	if e, ok := errors.AsType[*domain.Error](err); ok {
 		outcome = e.Code
 	}
-	d.Site.Log.InfoContext(ctx, "staff action", "staff", staffOf(c), "action", action, "about", about,
+	d.Site.Log.InfoContext(ctx, "staff action", "staff", staffOf(c), "action", string(action), "about", about,
 		"order", c.Param("number"), "key", key.Short(), "replayed", reply.Replayed, "outcome", outcome)
 	return out, err
 }
 
+// notePress keeps who asked for what is no operation, and counts the press.
+func (d *Desk) notePress(ctx context.Context, c *gin.Context, action deed, about string, key domain.Key) error {
+	again, err := d.note(ctx, c, action, about, key)
+	if err == nil && d.cfg.Pressed != nil {
+		d.cfg.Pressed(string(action), again)
+	}
+	return err
+}
+
 // note keeps who asked for something before it is done: what cannot be noted is not done.
-func (d *Desk) note(ctx context.Context, c *gin.Context, action, about string, key domain.Key) error {
-	return d.cfg.Sessions.NoteStaffAction(ctx, domain.StaffAction{Staff: staffOf(c), Action: action, About: about, Key: key})
+func (d *Desk) note(ctx context.Context, c *gin.Context, action deed, about string, key domain.Key) (again bool, err error) {
+	return d.cfg.Sessions.NoteStaffAction(ctx, domain.StaffAction{Staff: staffOf(c), Action: string(action), About: about, Key: key})
 }
 
 // unsettled shows the form again after a press that did not succeed, with what is certain about it. show

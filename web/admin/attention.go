@@ -24,13 +24,13 @@ type Flags interface {
 }
 
 func (d *Desk) mountAttention(r gin.IRouter) {
-	r.GET("/attention", d.Site.Handle(d.flags))
-	r.GET("/attention/:id", d.Site.Handle(d.flag))
-	r.POST("/attention/:id/settle", d.Site.Handle(func(c *gin.Context) error {
-		return d.act(c, "settle", "/admin/attention/", d.cfg.Support.SettleAttention)
+	r.GET("/attention", d.handle(d.flags))
+	r.GET("/attention/:id", d.handle(d.flag))
+	r.POST("/attention/:id/settle", d.handle(func(c *gin.Context) error {
+		return d.act(c, deedSettle, "/admin/attention/", d.cfg.Support.SettleAttention)
 	}))
-	r.GET("/attention/:id/not-charged", d.Site.Handle(d.notChargedForm))
-	r.POST("/attention/:id/not-charged", d.Site.Handle(d.notCharged))
+	r.GET("/attention/:id/not-charged", d.handle(d.notChargedForm))
+	r.POST("/attention/:id/not-charged", d.handle(d.notCharged))
 }
 
 var flagStates = []choice{{domain.FlagSettled, tFlagSettled}}
@@ -158,7 +158,7 @@ func (d *Desk) notCharged(c *gin.Context) error {
 	if !v.Doubt { // this, or the provider's word, has settled it
 		return d.Site.See(c, "/admin/attention/"+v.ID)
 	}
-	err = d.act(c, "not_charged", "/admin/attention/", func(ctx context.Context, _, by string) error {
+	err = d.act(c, deedNotCharged, "/admin/attention/", func(ctx context.Context, _, by string) error {
 		return d.cfg.Support.SettleUnknown(ctx, v.About, api.NotCharged, by)
 	})
 	if now, again := d.readFlag(c); domain.KindOf(err) == domain.Refused && again == nil && !now.Doubt {

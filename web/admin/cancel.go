@@ -13,9 +13,9 @@ import (
 
 // mountCancel adds the form that ends an order. It has its key in its address.
 func (d *Desk) mountCancel(r gin.IRouter) {
-	r.GET("/orders/:number/cancel", d.Site.Handle(d.openCancel))
-	r.GET("/orders/:number/cancel/:key", d.Site.Handle(d.cancelForm))
-	r.POST("/orders/:number/cancel/:key", d.Site.Handle(d.cancel))
+	r.GET("/orders/:number/cancel", d.handle(d.openCancel))
+	r.GET("/orders/:number/cancel/:key", d.handle(d.cancelForm))
+	r.POST("/orders/:number/cancel/:key", d.handle(d.cancel))
 }
 
 func (d *Desk) openCancel(c *gin.Context) error {
@@ -68,7 +68,7 @@ func (d *Desk) cancel(c *gin.Context) error {
 	if _, err := site.Form(c); err != nil {
 		return err
 	}
-	_, err = do(d, c, d.cfg.Ops.CancelOrder, "cancel", order.ID, key, api.CancelOrder{OrderID: order.ID})
+	_, err = do(d, c, d.cfg.Ops.CancelOrder, deedCancel, order.ID, key, api.CancelOrder{OrderID: order.ID})
 	if err == nil {
 		return seeDone(d, c, nil, order.Number, key)
 	}

@@ -15,8 +15,8 @@ import (
 )
 
 func (d *Desk) mountCSV(r gin.IRouter) {
-	r.GET("/orders.csv", d.Site.Handle(d.ordersCSV))
-	r.GET("/messages.csv", d.Site.Handle(d.messagesCSV))
+	r.GET("/orders.csv", d.handle(d.ordersCSV))
+	r.GET("/messages.csv", d.handle(d.messagesCSV))
 }
 
 // ordersCSV sends the orders that the list shows, all of them.

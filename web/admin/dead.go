@@ -24,8 +24,8 @@ type Jobs interface {
 }
 
 func (d *Desk) mountDead(r gin.IRouter) {
-	r.GET("/dead", d.Site.Handle(d.dead))
-	r.GET("/jobs", d.Site.Handle(d.jobs))
+	r.GET("/dead", d.handle(d.dead))
+	r.GET("/jobs", d.handle(d.jobs))
 }
 
 // The newest few of each kind; its own list has the rest.

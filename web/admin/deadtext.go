@@ -3,7 +3,8 @@ package admin
 // Sentences about what was given up, and about jobs.
 var (
 	tDeadLetters = both("Dead letters", "Opgegeven")
-	tDeadLead    = both("What was tried until the end and did not arrive. Each of them can be tried again.", "Wat tot het einde is geprobeerd en niet aankwam. Alles kan opnieuw worden geprobeerd.")
+	tDeadLead    = both("What is not tried again by itself: mails, webhooks in and out, and jobs. Open one to try it again. Two kinds cannot be: an event that nobody can read, and a webhook to a receiver that is gone.",
+		"Wat niet vanzelf opnieuw wordt geprobeerd: mails, webhooks in en uit, en taken. Open er een om hem opnieuw te proberen. Twee soorten kunnen dat niet: een onleesbaar bericht, en een webhook aan een ontvanger die weg is.")
 	tNothingDead = both("Nothing was given up.", "Er is niets opgegeven.")
 
 	tJobs        = both("Jobs", "Taken")

@@ -25,12 +25,12 @@ type Deliveries interface {
 }
 
 func (d *Desk) mountDeliveries(r gin.IRouter) {
-	r.GET("/deliveries", d.Site.Handle(d.deliveries))
-	r.GET("/deliveries/:id", d.Site.Handle(d.delivery))
-	r.GET("/deliveries/:id/redeliver", d.Site.Handle(d.openRedeliver))
-	r.GET("/deliveries/:id/redeliver/:key", d.Site.Handle(d.redeliverForm))
-	r.POST("/deliveries/:id/redeliver/:key", d.Site.Handle(d.redeliver))
-	r.GET("/endpoints", d.Site.Handle(d.endpoints))
+	r.GET("/deliveries", d.handle(d.deliveries))
+	r.GET("/deliveries/:id", d.handle(d.delivery))
+	r.GET("/deliveries/:id/redeliver", d.handle(d.openRedeliver))
+	r.GET("/deliveries/:id/redeliver/:key", d.handle(d.redeliverForm))
+	r.POST("/deliveries/:id/redeliver/:key", d.handle(d.redeliver))
+	r.GET("/endpoints", d.handle(d.endpoints))
 }
 
 var deliveryStates = []choice{
@@ -136,7 +136,7 @@ func (d *Desk) redeliver(c *gin.Context) error {
 		return err
 	}
 	in := api.Redeliver{EndpointID: v.EndpointID, DeliveryID: v.ID}
-	if _, err := do(d, c, d.cfg.Ops.Redeliver, "redeliver", v.ID, key, in); err != nil {
+	if _, err := do(d, c, d.cfg.Ops.Redeliver, deedRedeliver, v.ID, key, in); err != nil {
 		return d.unsettled(c, actionView{Key: key.String()}, err, func(status int, a actionView) error { return d.showRedeliver(c, status, v, a) })
 	}
 	return d.Site.See(c, "/admin/deliveries/"+v.ID)

@@ -49,6 +49,8 @@ type Config struct {
 	Support  Support
 	Jobs     Jobs
 	Explain  Explainer // keeps what the staff finds out about mismatches
+	// Pressed hears of every press that is no operation; again when its form was sent before. It may be nil.
+	Pressed func(action string, again bool)
 
 	User         string // who signs in with the password; "staff" when empty
 	PasswordHash string // as HashPassword makes it, or bcrypt's
@@ -81,11 +83,11 @@ func New(s *site.Site, cfg Config) (*Desk, error) {
 // Mount adds the routes of one language. Only the sign-in is open to everybody.
 func (d *Desk) Mount(r gin.IRouter) {
 	open := r.Group("/admin", site.NoStore)
-	open.GET("/sign-in", d.Site.Handle(d.signInForm))
-	open.POST("/sign-in", d.Site.Handle(d.signIn))
+	open.GET("/sign-in", d.handle(d.signInForm))
+	open.POST("/sign-in", d.handle(d.signIn))
 	in := open.Group("", d.Guard)
-	in.GET("", d.Site.Handle(func(c *gin.Context) error { return d.Site.See(c, sections[0].Path) }))
-	in.POST("/sign-out", d.Site.Handle(d.signOut))
+	in.GET("", d.handle(func(c *gin.Context) error { return d.Site.See(c, sections[0].Path) }))
+	in.POST("/sign-out", d.handle(d.signOut))
 	d.mountOrders(in)
 	d.mountPayments(in)
 	d.mountCancel(in)

@@ -14,7 +14,7 @@ import (
 	"example.com/eenmaal/web/ui"
 )
 
-func (d *Desk) mountDuplicates(r gin.IRouter) { r.GET("/duplicates", d.Site.Handle(d.duplicates)) }
+func (d *Desk) mountDuplicates(r gin.IRouter) { r.GET("/duplicates", d.handle(d.duplicates)) }
 
 // aFewPercent is where a duplicate rate begins to ask for attention.
 const aFewPercent = 0.05

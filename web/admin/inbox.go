@@ -21,10 +21,10 @@ type Inbox interface {
 }
 
 func (d *Desk) mountInbox(r gin.IRouter) {
-	r.GET("/inbox", d.Site.Handle(d.inbox))
-	r.GET("/inbox/:id", d.Site.Handle(d.received))
-	r.POST("/inbox/:id/try", d.Site.Handle(func(c *gin.Context) error {
-		return d.act(c, "try_again", "/admin/inbox/", d.cfg.Support.RetryEvent)
+	r.GET("/inbox", d.handle(d.inbox))
+	r.GET("/inbox/:id", d.handle(d.received))
+	r.POST("/inbox/:id/try", d.handle(func(c *gin.Context) error {
+		return d.act(c, deedTryAgain, "/admin/inbox/", d.cfg.Support.RetryEvent)
 	}))
 }
 

@@ -24,17 +24,16 @@ type Keys interface {
 	KeyRecord(ctx context.Context, s domain.Scope) (domain.KeyRecord, error)
 	KeyTimeline(ctx context.Context, s domain.Scope) (domain.KeyTimeline, error)
 	MismatchesOf(ctx context.Context, s domain.Scope) ([]domain.KeyMismatch, error)
-	// Mismatches reads a page of mismatches, counted from 0, those first that nobody has explained. A full
-	// page may have another one after it.
-	Mismatches(ctx context.Context, page int) ([]domain.KeyMismatch, error)
+	// ListMismatches reads a part of the mismatches that nobody has explained, or of those in a state.
+	ListMismatches(ctx context.Context, l domain.Listing) (domain.Part[domain.KeyMismatch], error)
 	Mismatch(ctx context.Context, id int64) (domain.KeyMismatch, error)
 	// KeyCounts tells how requests ended, by the hour.
 	KeyCounts(ctx context.Context, since time.Time) ([]domain.KeyCount, error)
 }
 
 func (d *Desk) mountKeys(r gin.IRouter) {
-	r.GET("/keys", d.Site.Handle(d.keys))
-	r.GET("/keys/:key/:consumer/:endpoint", d.Site.Handle(d.key))
+	r.GET("/keys", d.handle(d.keys))
+	r.GET("/keys/:key/:consumer/:endpoint", d.handle(d.key))
 }
 
 var keyStates = []choice{

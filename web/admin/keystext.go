@@ -45,7 +45,7 @@ var (
 
 	tMismatches     = both("Mismatches", "Verwisselingen")
 	tMismatchesLead = both("A key came with another request than its first. The request was refused; somebody should find out why it was sent.", "Een sleutel kwam met een ander verzoek dan het eerste. Het is geweigerd; iemand moet uitzoeken waarom het kwam.")
-	tNoMismatches   = both("No key was used for another request.", "Geen sleutel is voor een ander verzoek gebruikt.")
+	tNoMismatches   = both("Nothing is left to explain: no key was used for another request.", "Er is niets te verklaren: geen sleutel is voor een ander verzoek gebruikt.")
 	tNoneOfThisKey  = both("None with this key.", "Geen met deze sleutel.")
 	tDiffersIn      = both("Differs in", "Verschilt in")
 	tNotKnown       = both("not known", "niet bekend")

@@ -19,10 +19,10 @@ type Mails interface {
 }
 
 func (d *Desk) mountMails(r gin.IRouter) {
-	r.GET("/mails", d.Site.Handle(d.mails))
-	r.GET("/mails/:id", d.Site.Handle(d.mail))
-	r.POST("/mails/:id/send", d.Site.Handle(func(c *gin.Context) error {
-		return d.act(c, "send_again", "/admin/mails/", d.cfg.Support.ResendMail)
+	r.GET("/mails", d.handle(d.mails))
+	r.GET("/mails/:id", d.handle(d.mail))
+	r.POST("/mails/:id/send", d.handle(func(c *gin.Context) error {
+		return d.act(c, deedSendAgain, "/admin/mails/", d.cfg.Support.ResendMail)
 	}))
 }
 

@@ -21,10 +21,10 @@ type Messages interface {
 }
 
 func (d *Desk) mountMessages(r gin.IRouter) {
-	r.GET("/messages", d.Site.Handle(d.messages))
-	r.GET("/messages/:id", d.Site.Handle(d.message))
-	r.POST("/messages/:id/answered", d.Site.Handle(func(c *gin.Context) error {
-		return d.act(c, "answered", "/admin/messages/", d.cfg.Support.AnswerMessage)
+	r.GET("/messages", d.handle(d.messages))
+	r.GET("/messages/:id", d.handle(d.message))
+	r.POST("/messages/:id/answered", d.handle(func(c *gin.Context) error {
+		return d.act(c, deedAnswered, "/admin/messages/", d.cfg.Support.AnswerMessage)
 	}))
 }
 

@@ -22,33 +22,26 @@ type Explainer interface {
 
 // mountMismatches adds the list and the form that explains one. The form has its key in its address.
 func (d *Desk) mountMismatches(r gin.IRouter) {
-	r.GET("/mismatches", d.Site.Handle(d.mismatches))
-	r.GET("/mismatches/:id/explain", d.Site.Handle(d.openExplain))
-	r.GET("/mismatches/:id/explain/:key", d.Site.Handle(d.explainForm))
-	r.POST("/mismatches/:id/explain/:key", d.Site.Handle(d.explain))
+	r.GET("/mismatches", d.handle(d.mismatches))
+	r.GET("/mismatches/:id/explain", d.handle(d.openExplain))
+	r.GET("/mismatches/:id/explain/:key", d.handle(d.explainForm))
+	r.POST("/mismatches/:id/explain/:key", d.handle(d.explain))
 }
 
 var mismatchColumns = []ui.Text{tKey, tEndpoint, tConsumer, tDiffersIn, tTimesCame, tLastCame, tAge, tState}
 
-// fullPage is how many mismatches a page has that may have another one after it.
-const fullPage = 50
+var mismatchStates = []choice{{domain.MismatchExplained, tExplained}}
 
-// mismatches lists them, those first that nobody has explained. Its parts have numbers.
+// mismatches lists those that nobody has explained, or those that somebody has.
 func (d *Desk) mismatches(c *gin.Context) error {
-	page, _ := strconv.Atoi(c.Query("before") + c.Query("after")) // what is no number is the first page
-	page = max(page, 0)
-	list, err := d.cfg.Reader.Mismatches(c.Request.Context(), page)
+	l := listView{Path: "/admin/mismatches", Title: tMismatches, Lead: tMismatchesLead, Empty: tNoMismatches, All: tOpen,
+		Filter: "state", Choices: mismatchStates, Chosen: chosenOf(c, "state", mismatchStates), Columns: mismatchColumns}
+	part, err := d.cfg.Reader.ListMismatches(c.Request.Context(), listing(c, l))
 	if err != nil {
 		return err
 	}
-	l := listView{Path: "/admin/mismatches", Title: tMismatches, Lead: tMismatchesLead, Empty: tNoMismatches, Columns: mismatchColumns, Count: len(list)}
-	if len(list) == fullPage {
-		l.Older = strconv.Itoa(page + 1)
-	}
-	if page > 0 {
-		l.Newer = strconv.Itoa(page - 1)
-	}
-	return d.Site.Render(c, http.StatusOK, mismatchesPage(d.page(c, "/admin/mismatches", tMismatches), l, list))
+	l.Count, l.Older, l.Newer = len(part.Items), part.Older, part.Newer
+	return d.Site.Render(c, http.StatusOK, mismatchesPage(d.page(c, "/admin/mismatches", tMismatches), l, part.Items))
 }
 
 func explainPath(m domain.KeyMismatch) string {
@@ -128,13 +121,13 @@ func (d *Desk) explain(c *gin.Context) error {
 	}
 	ctx, cancel := site.Steadily(c)
 	defer cancel()
-	if err := d.note(ctx, c, "explain", strconv.FormatInt(x.ID, 10), key); err != nil {
+	if err := d.notePress(ctx, c, deedExplain, strconv.FormatInt(x.ID, 10), key); err != nil {
 		return err
 	}
 	if err := d.cfg.Explain.ExplainMismatch(ctx, x.ID, staffOf(c), x.typed); err != nil {
 		return err
 	}
-	return d.Site.See(c, "/admin/mismatches")
+	return d.Site.See(c, "/admin/mismatches?state="+domain.MismatchExplained)
 }
 
 func (x explaining) noteField(p Page) ui.Field {

@@ -29,8 +29,8 @@ type Orders interface {
 }
 
 func (d *Desk) mountOrders(r gin.IRouter) {
-	r.GET("/orders", d.Site.Handle(d.orders))
-	r.GET("/orders/:number", d.Site.Handle(d.order))
+	r.GET("/orders", d.handle(d.orders))
+	r.GET("/orders/:number", d.handle(d.order))
 }
 
 var orderStatuses = []choice{

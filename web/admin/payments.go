@@ -30,9 +30,9 @@ var verbs = []verb{
 
 // mountPayments adds the forms that change a payment. Each has its key in its address.
 func (d *Desk) mountPayments(r gin.IRouter) {
-	r.GET("/orders/:number/payments/:payment/:action", d.Site.Handle(d.openChange))
-	r.GET("/orders/:number/payments/:payment/:action/:key", d.Site.Handle(d.changeForm))
-	r.POST("/orders/:number/payments/:payment/:action/:key", d.Site.Handle(d.change))
+	r.GET("/orders/:number/payments/:payment/:action", d.handle(d.openChange))
+	r.GET("/orders/:number/payments/:payment/:action/:key", d.handle(d.changeForm))
+	r.POST("/orders/:number/payments/:payment/:action/:key", d.handle(d.change))
 }
 
 // changing is a payment that somebody is about to change.
@@ -145,11 +145,11 @@ func (d *Desk) change(c *gin.Context) error {
 func (d *Desk) doChange(c *gin.Context, x changing, key domain.Key, amount api.Amount) (err error) {
 	switch x.kind {
 	case domain.Refund:
-		_, err = do(d, c, d.cfg.Ops.RefundPayment, "refund", x.order.ID, key, api.RefundPayment{PaymentID: x.payment.ID, Amount: amount})
+		_, err = do(d, c, d.cfg.Ops.RefundPayment, deedRefund, x.order.ID, key, api.RefundPayment{PaymentID: x.payment.ID, Amount: amount})
 	case domain.Capture:
-		_, err = do(d, c, d.cfg.Ops.CapturePayment, "capture", x.order.ID, key, api.CapturePayment{PaymentID: x.payment.ID, Amount: amount})
+		_, err = do(d, c, d.cfg.Ops.CapturePayment, deedCapture, x.order.ID, key, api.CapturePayment{PaymentID: x.payment.ID, Amount: amount})
 	case domain.Void:
-		_, err = do(d, c, d.cfg.Ops.VoidPayment, "void", x.order.ID, key, api.VoidPayment{PaymentID: x.payment.ID})
+		_, err = do(d, c, d.cfg.Ops.VoidPayment, deedVoid, x.order.ID, key, api.VoidPayment{PaymentID: x.payment.ID})
 	}
 	return err
 }

@@ -28,8 +28,9 @@ type Sessions interface {
 	NoteSignInTry(ctx context.Context, subjects []string, forget time.Time) error
 	ForgetSignInTries(ctx context.Context, subjects []string) error
 
-	// NoteStaffAction keeps who asked for something; the first one to ask with a key stays.
-	NoteStaffAction(ctx context.Context, a domain.StaffAction) error
+	// NoteStaffAction keeps who asked for something; the first one to ask with a key stays. again reports
+	// that somebody has.
+	NoteStaffAction(ctx context.Context, a domain.StaffAction) (again bool, err error)
 }
 
 const (
@@ -38,28 +39,43 @@ const (
 	staffKey      = "staff"
 )
 
-// Guard lets only the staff through. Who is not signed in and reads is sent to the sign-in, and from
-// there to the page; who wanted to change something is told that nothing was done.
+// Guard lets only the staff through.
 func (d *Desk) Guard(c *gin.Context) {
 	site.NoStore(c)
-	token, ok := d.Site.SignedCookie(c, sessionCookie)
-	session, err := domain.StaffSession{}, error(nil)
-	if ok {
-		session, ok, err = d.cfg.Sessions.StaffSession(c.Request.Context(), token)
-	}
-	switch reads := c.Request.Method == http.MethodGet || c.Request.Method == http.MethodHead; {
+	switch err := d.recognize(c); {
 	case err != nil:
-		d.Site.Problem(c, err)
-	case ok:
-		c.Set(staffKey, session.Staff)
-		d.see(c, token, session)
+		d.tell(c, err)
+	case staffOf(c) != "":
 		return
-	case reads:
-		_ = d.Site.See(c, "/admin/sign-in?"+url.Values{"to": {wayBack(ownAddress(c))}}.Encode()) // never an error
 	default:
-		_ = d.showSignIn(c, http.StatusForbidden, signInView{To: wayBack(c.Request.Referer()), Problem: tSignInFirst})
+		d.turnAway(c)
 	}
 	c.Abort()
+}
+
+// recognize finds out who is signed in. An error says that it cannot be told now.
+func (d *Desk) recognize(c *gin.Context) error {
+	token, ok := d.Site.SignedCookie(c, sessionCookie)
+	if !ok || staffOf(c) != "" {
+		return nil
+	}
+	session, ok, err := d.cfg.Sessions.StaffSession(c.Request.Context(), token)
+	if err != nil || !ok {
+		return err
+	}
+	c.Set(staffKey, session.Staff)
+	d.see(c, token, session)
+	return nil
+}
+
+// turnAway sends who is not signed in and reads to the sign-in, and from there to the page. Who wanted to
+// change something is told that nothing was done.
+func (d *Desk) turnAway(c *gin.Context) {
+	if reads(c) {
+		_ = d.Site.See(c, "/admin/sign-in?"+url.Values{"to": {wayBack(ownAddress(c))}}.Encode()) // never an error
+		return
+	}
+	_ = d.showSignIn(c, http.StatusForbidden, signInView{To: wayBack(c.Request.Referer()), Problem: tSignInFirst})
 }
 
 // see notes once a minute that a session is in use.
@@ -72,7 +88,7 @@ func (d *Desk) see(c *gin.Context, token string, s domain.StaffSession) {
 	}
 }
 
-// staffOf is who is signed in; empty outside the guard.
+// staffOf is who is signed in; empty before somebody was recognized.
 func staffOf(c *gin.Context) string { return c.GetString(staffKey) }
 
 func ownAddress(c *gin.Context) string {

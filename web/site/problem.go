@@ -12,12 +12,13 @@ import (
 	"example.com/eenmaal/web/ui"
 )
 
-type problem struct {
-	status      int
-	title, text ui.Text
+// Told is how an error is shown to a person.
+type Told struct {
+	Status      int
+	Title, Text ui.Text
 }
 
-var problems = map[domain.Kind]problem{
+var problems = map[domain.Kind]Told{
 	domain.Malformed:       {http.StatusBadRequest, ui.TBadRequest, ui.TBadRequestTo},
 	domain.Invalid:         {http.StatusUnprocessableEntity, ui.TBadRequest, ui.TBadRequestTo},
 	domain.NotFound:        {http.StatusNotFound, ui.TNotFound, ui.TNotFoundTo},
@@ -31,23 +32,35 @@ var problems = map[domain.Kind]problem{
 	domain.TooLarge:        {http.StatusRequestEntityTooLarge, ui.TTooLarge, ui.TBadRequestTo},
 	domain.RateLimited:     {http.StatusTooManyRequests, ui.TTooMany, ui.TTooManyTo},
 	domain.Unauthenticated: {http.StatusUnauthorized, ui.TRefused, ui.TNotFoundTo},
+	domain.Forbidden:       {http.StatusForbidden, ui.TForeign, ui.TForeignTo},
 }
 
 // StatusOf is the HTTP status of a page that shows err.
-func StatusOf(err error) int { return problems[domain.KindOf(err)].status }
+func StatusOf(err error) int { return problems[domain.KindOf(err)].Status }
 
 // Problem shows an error as a page. Here it stops, so here it is logged.
 func (s *Site) Problem(c *gin.Context, err error) {
-	shown := problems[domain.KindOf(err)]
+	told := s.Tell(c, err)
+	s.Say(c, told.Status, ToneOf(err), told.Title, told.Text, "problem")
+}
+
+// Tell logs an error that a page is about to show, sets the headers that belong to it, and gives what the
+// page has to say.
+func (s *Site) Tell(c *gin.Context, err error) Told {
+	told := problems[domain.KindOf(err)]
 	s.Report(c, err)
-	if shown.status == http.StatusServiceUnavailable || shown.status == http.StatusTooManyRequests || domain.KindOf(err) == domain.Busy {
+	if told.Status == http.StatusServiceUnavailable || told.Status == http.StatusTooManyRequests || domain.KindOf(err) == domain.Busy {
 		RetryAfter(c, err)
 	}
-	tone := ui.Danger
+	return told
+}
+
+// ToneOf is how a page that shows err looks.
+func ToneOf(err error) ui.Tone {
 	if domain.KindOf(err) == domain.NotFound {
-		tone = ui.Absent
+		return ui.Absent
 	}
-	s.Say(c, shown.status, tone, shown.title, shown.text, "problem")
+	return ui.Danger
 }
 
 // RetryAfter says when to send a request again, in whole seconds.

@@ -60,6 +60,14 @@ func (p Page) FullTitle() string {
 	return title
 }
 
+// SameURL is this page's own address.
+func (p Page) SameURL() string {
+	if len(p.Query) == 0 {
+		return p.URL(p.Path)
+	}
+	return p.URL(p.Path) + "?" + p.Query.Encode()
+}
+
 // SwitchURL is this page in the other language. Its lang parameter asks to remember the choice.
 func (p Page) SwitchURL() string {
 	q := url.Values{}

@@ -273,5 +273,7 @@ var (
 	TUnavailable   = Text{"Something failed on our side", "Er ging bij ons iets mis"}
 	TUnavailableTo = Text{"Try again in a moment. Trying again is safe: nothing happens twice.", "Probeer het zo weer. Opnieuw proberen kan: niets gebeurt dubbel."}
 	TGone          = Text{"This page is no longer valid", "Deze pagina is niet meer geldig"}
+	TForeign       = Text{"Another site sent this", "Een andere site stuurde dit"}
+	TForeignTo     = Text{"Nothing was changed by it. If you did want this, open the page here and press the button there.", "Er is niets door veranderd. Wilde je dit toch, open de pagina dan hier en druk daar op de knop."}
 	TRefused       = Text{"This is not possible", "Dit kan niet"}
 )
