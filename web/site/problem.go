@@ -21,16 +21,16 @@ var problems = map[domain.Kind]problem{
 	domain.Malformed:       {http.StatusBadRequest, ui.TBadRequest, ui.TBadRequestTo},
 	domain.Invalid:         {http.StatusUnprocessableEntity, ui.TBadRequest, ui.TBadRequestTo},
 	domain.NotFound:        {http.StatusNotFound, ui.TNotFound, ui.TNotFoundTo},
-	domain.Refused:         {http.StatusUnprocessableEntity, ui.TRefused, ui.TNotFoundTo},
-	domain.Declined:        {http.StatusPaymentRequired, ui.TRefused, ui.TNotFoundTo},
+	domain.Refused:         {http.StatusUnprocessableEntity, ui.TRefused, ui.TRefusedTo},
+	domain.Declined:        {http.StatusPaymentRequired, ui.TRefused, ui.TRefusedTo},
 	domain.Conflict:        {http.StatusConflict, ui.TUsedTitle, ui.TUsedForAnother},
 	domain.Busy:            {http.StatusConflict, ui.TUnavailable, ui.TUnavailableTo},
-	domain.Expired:         {http.StatusGone, ui.TGone, ui.TNotFoundTo},
+	domain.Expired:         {http.StatusGone, ui.TGone, ui.TGoneTo},
 	domain.Unavailable:     {http.StatusServiceUnavailable, ui.TUnavailable, ui.TUnavailableTo},
 	domain.Unknown:         {http.StatusServiceUnavailable, ui.TUnavailable, ui.TUnavailableTo},
-	domain.TooLarge:        {http.StatusRequestEntityTooLarge, ui.TTooLarge, ui.TBadRequestTo},
+	domain.TooLarge:        {http.StatusRequestEntityTooLarge, ui.TTooLarge, ui.TTooLargeTo},
 	domain.RateLimited:     {http.StatusTooManyRequests, ui.TTooMany, ui.TTooManyTo},
-	domain.Unauthenticated: {http.StatusUnauthorized, ui.TRefused, ui.TNotFoundTo},
+	domain.Unauthenticated: {http.StatusUnauthorized, ui.TRefused, ui.TRefusedTo},
 }
 
 // StatusOf is the HTTP status of a page that shows err.
