@@ -31,8 +31,8 @@ var (
 	TChecking    = Text{"We are checking your payment", "We controleren je betaling"}
 	TSeconds     = Text{"{n} seconds", "{n} seconden"}
 	TSecond      = Text{"1 second", "1 seconde"}
-	TLongWait    = Text{"The bank has not answered yet. You can leave: your order is kept. Trying again does not charge you twice.",
-		"De bank heeft nog niet geantwoord. Je kunt weggaan: je bestelling blijft bewaard. Opnieuw proberen kan: je betaalt niet dubbel."}
+	TLongWait    = Text{"This takes longer than it should. Trying again does not charge you twice.", "Dit duurt langer dan het hoort. Opnieuw proberen kan: je betaalt niet dubbel."}
+	TLongOrder   = Text{"Order {number} is placed. You can leave: your order is kept.", "Bestelling {number} is geplaatst. Je kunt weggaan: je bestelling blijft bewaard."}
 	TOffline     = Text{"You are offline. Nothing was sent. Your form is kept.", "Je bent offline. Er is niets verstuurd. Je formulier blijft staan."}
 	TUnknownSend = Text{"We do not know yet if this arrived. Trying again is safe: it counts once.",
 		"We weten nog niet of dit is aangekomen. Opnieuw proberen kan: het telt één keer."}
