@@ -30,8 +30,8 @@ func (r mailRow) mail() domain.Mail {
 }
 
 // mailColumns are those of a mail, and the language that it is written in: that of the order which it is
-// about, or whose payment or change of a payment it is about.
-const mailColumns = `mails.*, coalesce(
+// about, or whose payment or change of a payment it is about. Each is named: a table may grow while it is read.
+const mailColumns = `id, message_id, kind, about, recipient, subject, body, created_at, sent_at, dead_at, coalesce(
 	(SELECT language FROM orders WHERE orders.id = mails.about),
 	(SELECT language FROM orders JOIN payments ON payments.order_id = orders.id WHERE payments.id = mails.about),
 	(SELECT language FROM orders JOIN payments ON payments.order_id = orders.id
