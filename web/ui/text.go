@@ -171,7 +171,7 @@ var (
 	TNewOrder       = Text{"Start a new order", "Begin een nieuwe bestelling"}
 	TExpiredTitle   = Text{"This checkout expired", "Deze bestelling is verlopen"}
 	TExpired        = Text{"This checkout expired. Your basket and your details are kept.", "Deze bestelling is verlopen. Je mandje en gegevens zijn bewaard."}
-	TExpiredPlaced  = Text{"Order %s was placed with it. On its page you see how it stands.", "Hiermee is bestelling %s geplaatst. Op haar pagina zie je hoe het ervoor staat."}
+	TExpiredPlaced  = Text{"Order %s was placed with it. On its page you see how it stands.", "Hiermee is bestelling %s geplaatst. Op de pagina ervan zie je hoe het ervoor staat."}
 	TExpiredButton  = Text{"Go on with a new checkout", "Verder met een nieuwe bestelling"}
 	TUsedTitle      = Text{"This form was already used", "Dit formulier is al gebruikt"}
 	TUsedForOrder   = Text{"This form was already used for order %s. Start a new order to change it.", "Met dit formulier is al bestelling %s gedaan. Begin een nieuwe bestelling om iets te wijzigen."}
