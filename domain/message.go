@@ -68,6 +68,7 @@ type Mail struct {
 	To        string
 	Subject   string
 	Text      string
+	Language  string // of subject and text; read back, and never written
 	CreatedAt time.Time
 	SentAt    time.Time // zero until a server accepted it, or for ever when no server is configured
 	DeadAt    time.Time // when it was given up; zero when it was not, or when it was asked for anew

@@ -2,6 +2,8 @@ package e2e
 
 import (
 	"net/http"
+	"strings"
+	"testing"
 	"time"
 )
 
@@ -58,4 +60,25 @@ func (w *world) bankAwaits(presses int, atLeast time.Duration) {
 		}
 		p.forward.ServeHTTP(out, r)
 	})
+}
+
+// TestNoOrderIsCalledKeptBeforeThereIsOne: the press hangs on its way to the shop, so nothing is kept yet,
+// and the page that waits does not say so. The database makes no difference to that.
+func TestNoOrderIsCalledKeptBeforeThereIsOne(t *testing.T) {
+	needBrowser(t)
+	t.Parallel()
+	w := newWorld(t, database{dir: t.TempDir()})
+	b := w.visitor()
+	b.toReview("tok_ok")
+	held := &holder{release: make(chan struct{})}
+	w.front.on("/pay", -1, held.request)
+	b.click("pay")
+	b.until(find("wait") + ".innerText.includes('Trying again does not charge you twice')")
+	eventually(t, patience, func() string { return "the page has asked for the order" }, func() bool { return w.front.countGets("/status") > 0 })
+	if said := b.text("wait"); strings.Contains(said, "kept") || strings.Contains(said, "EM-") {
+		t.Errorf("the page says %q, and there is no order", said)
+	}
+	close(held.release)
+	b.shows("order-paid")
+	w.wants(once)
 }

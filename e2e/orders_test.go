@@ -61,14 +61,16 @@ func TestAnOrderIsFoundAgain(t *testing.T) {
 // TestAReceiptIsPrinted looks at the order's page as a printer does.
 func TestAReceiptIsPrinted(t *testing.T) {
 	needBrowser(t)
-	t.Parallel()
+	eachDatabase(t, printsReceipts)
+}
+
+func printsReceipts(t *testing.T, db database) {
 	for language, parts := range map[string][]string{
 		"en": {"Eenmaal", "127.0.0.1", "Receipt", "1 × Early Mug", "€18.50", "€4.95", "€23.45", "Of which VAT (21%)", "€4.07", "Paid with\nCard, ", "Amsterdam", "Placed"},
 		"nl": {"Eenmaal", "127.0.0.1", "Bon", "1 × Mok Vroeg", "€\u00a018,50", "€\u00a04,95", "€\u00a023,45", "Waarvan btw (21%)", "€\u00a04,07", "Betaald met\nKaart, ", "Amsterdam", "Geplaatst"},
 	} {
 		t.Run(language, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t, database{dir: t.TempDir()})
+			w := newWorld(t, database{dir: t.TempDir(), url: db.url})
 			b := w.visitor().in(language)
 			b.toReview("tok_ok")
 			b.click("pay")

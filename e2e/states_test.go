@@ -173,6 +173,14 @@ func (s *statesWalk) lateForms() {
 	second.click("send")
 	second.shows("contact-again")
 	second.looksRight("another message", s.language)
+	s.writeMessage("Do you repair lamps?")
+	heal := s.w.loseCommits()
+	s.js("Object.assign(" + find("contact-form") + ".dataset, {tries: 1})")
+	s.click("send")
+	s.look("message in doubt", "contact-unknown")
+	heal()
+	s.click("send")
+	s.shows("received")
 }
 
 func (s *statesWalk) bank() {

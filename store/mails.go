@@ -18,6 +18,7 @@ type mailRow struct {
 	Recipient string
 	Subject   string
 	Body      string
+	Language  string
 	CreatedAt time.Time
 	SentAt    sql.NullTime
 	DeadAt    sql.NullTime
@@ -25,8 +26,16 @@ type mailRow struct {
 
 func (r mailRow) mail() domain.Mail {
 	return domain.Mail{ID: r.ID, MessageID: r.MessageID, Kind: r.Kind, About: r.About, To: r.Recipient,
-		Subject: r.Subject, Text: r.Body, CreatedAt: r.CreatedAt.UTC(), SentAt: r.SentAt.Time.UTC(), DeadAt: r.DeadAt.Time.UTC()}
+		Subject: r.Subject, Text: r.Body, Language: r.Language, CreatedAt: r.CreatedAt.UTC(), SentAt: r.SentAt.Time.UTC(), DeadAt: r.DeadAt.Time.UTC()}
 }
+
+// mailColumns are those of a mail, and the language that it is written in: that of the order which it is
+// about, or whose payment or change of a payment it is about. Each is named: a table may grow while it is read.
+const mailColumns = `id, message_id, kind, about, recipient, subject, body, created_at, sent_at, dead_at, coalesce(
+	(SELECT language FROM orders WHERE orders.id = mails.about),
+	(SELECT language FROM orders JOIN payments ON payments.order_id = orders.id WHERE payments.id = mails.about),
+	(SELECT language FROM orders JOIN payments ON payments.order_id = orders.id
+		JOIN modifications ON modifications.payment_id = payments.id WHERE modifications.id = mails.about), '') AS language`
 
 // InsertMail queues a mail to be kept; sending it is a job's work. A second mail of one kind about
 // one thing is not made.
@@ -39,7 +48,7 @@ func (tx *Tx) InsertMail(m domain.Mail) {
 // Mail reads one mail by its id.
 func (db *DB) Mail(ctx context.Context, id string) (domain.Mail, error) {
 	var row mailRow
-	err := db.gorm.WithContext(ctx).Table("mails").Where("id = ?", id).Take(&row).Error
+	err := db.gorm.WithContext(ctx).Table("mails").Select(mailColumns).Where("id = ?", id).Take(&row).Error
 	return row.mail(), notFound(err, "mail_not_found", "There is no such mail.")
 }
 
@@ -55,7 +64,7 @@ func (db *DB) MailsAbout(ctx context.Context, id string) ([]domain.Mail, error) 
 
 func (db *DB) mailsWhere(ctx context.Context, limit int, condition string, args ...any) ([]domain.Mail, error) {
 	var rows []mailRow
-	err := db.gorm.WithContext(ctx).Table("mails").Where(condition, args...).Order("created_at DESC, id").Limit(limit).Find(&rows).Error
+	err := db.gorm.WithContext(ctx).Table("mails").Select(mailColumns).Where(condition, args...).Order("created_at DESC, id").Limit(limit).Find(&rows).Error
 	mails := make([]domain.Mail, len(rows))
 	for i, r := range rows {
 		mails[i] = r.mail()
@@ -78,7 +87,7 @@ func (db *DB) ListMails(ctx context.Context, l domain.Listing) (domain.Part[doma
 	if !known {
 		return domain.Part[domain.Mail]{}, nil
 	}
-	query := db.gorm.WithContext(ctx).Table("mails").Where(condition)
+	query := db.gorm.WithContext(ctx).Table("mails").Select(mailColumns).Where(condition)
 	switch {
 	case strings.Contains(l.Text, "@"):
 		query = query.Where("lower(recipient) = lower(?)", l.Text)

@@ -35,7 +35,8 @@ type fake struct {
 	placeFails, payFails, contactFails error // what the next call of an operation gives, once
 	readFails                          error // what every look-up gives
 	slow                               time.Duration
-	onPlace                            func(*fake) // runs while an order is being placed
+	onPlace                            func(*fake)       // runs while an order is being placed
+	onContact                          func(*fake) error // runs in place of taking in a message
 }
 
 type record struct {
@@ -191,7 +192,7 @@ func (f *fake) pay(_ domain.Consumer, in api.PayOrder) (out api.Payment, made st
 
 func (f *fake) settle(order *domain.Order) {
 	order.Status = domain.OrderPaid
-	f.mails = append(f.mails, domain.Mail{ID: order.ID, Kind: "order_paid", About: order.ID, To: order.Email,
+	f.mails = append(f.mails, domain.Mail{ID: order.ID, Kind: "order_paid", About: order.ID, To: order.Email, Language: order.Language,
 		Subject: "Order " + order.Number, Text: "Thank you.\n\nWe received your payment once.", CreatedAt: f.now})
 }
 
@@ -215,6 +216,9 @@ func (f *fake) bankSays(n int, status domain.PaymentStatus) {
 }
 
 func (f *fake) contact(c domain.Consumer, in api.SubmitContact) (out api.ContactMessage, made string, err error) {
+	if f.onContact != nil {
+		return out, "", f.onContact(f)
+	}
 	m := domain.Message{ID: "m", Reference: fmt.Sprintf("C-%d", 58+len(f.messages)), Name: in.Name, Email: in.Email, Text: in.Message}
 	f.messages[c.ID] = m
 	return api.ContactMessage{ID: m.ID, Reference: m.Reference}, "", nil

@@ -73,6 +73,10 @@ func ended(v visit) ending {
 	switch {
 	case last.Status == domain.PaymentPending:
 		return ending{ui.Info, ui.TBankTitle, ui.TBankSilent}
+	case last.Status == domain.PaymentDeclined && last.Method.Type != "card" && certain:
+		return ending{ui.Danger, ui.TReturnDeclined, ui.TDeclinedOther}
+	case last.Status == domain.PaymentDeclined && last.Method.Type != "card":
+		return ending{ui.Danger, ui.TReturnDeclined, ui.TDeclinedOtherAgain}
 	case last.Status == domain.PaymentDeclined && certain:
 		return ending{ui.Danger, ui.TDeclinedTitle, ui.TDeclined}
 	case last.Status == domain.PaymentDeclined:

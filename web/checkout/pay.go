@@ -88,7 +88,7 @@ func (k *Checkout) afterNoOrder(ctx context.Context, c *gin.Context, v visit, ca
 		return k.expired(c, now)
 	case kind == domain.Refused && codeOf(cause) == "sold_out", kind == domain.Invalid && !now.Placed && now.State == Ready:
 		return k.soldOut(c, now, cause)
-	case now.Placed, kind == domain.Busy, kind == domain.Unknown:
+	case now.Placed, kind == domain.Busy, kind == domain.Unknown, codeOf(cause) == "store_unavailable":
 		k.Site.Report(c, cause)
 		return k.seeStatus(c, now)
 	case kind == domain.Unavailable:

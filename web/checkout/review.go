@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -26,6 +27,7 @@ type reviewView struct {
 	OldTotal   *domain.Money // the total that was shown before
 	NewBasket  *ui.Summary   // a basket that differs from this checkout
 	SoldOut    []string      // sentences about what is not to be had
+	NothingIs  bool          // left of what was wanted
 	Refused    bool          // the order key has a final no: its button is of no use any more
 	SameOrder  *domain.Order
 	AskedAgain bool // this page came in place of an order
@@ -53,6 +55,7 @@ func (k *Checkout) showReview(c *gin.Context, status int, v visit, view reviewVi
 		if len(view.SoldOut) == 0 {
 			view.SoldOut = short(l, v.Items, products)
 		}
+		view.NothingIs = nothingLeft(v.Items, products)
 		order, again, err := k.sameAgain(c, v.Draft)
 		if err != nil {
 			return err
@@ -91,6 +94,13 @@ func short(l ui.Lang, items []domain.Item, products []domain.Product) (sentences
 		}
 	}
 	return sentences
+}
+
+// nothingLeft reports whether of none of the items one is left.
+func nothingLeft(items []domain.Item, products []domain.Product) bool {
+	return !slices.ContainsFunc(products, func(p domain.Product) bool {
+		return p.Stock > 0 && slices.ContainsFunc(items, func(i domain.Item) bool { return i.SKU == p.SKU })
+	})
 }
 
 // soldOut shows the review page with the names of what cannot be had.

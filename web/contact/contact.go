@@ -44,14 +44,14 @@ func (k *Contact) Mount(r gin.IRouter) {
 // view is the form, empty or with what was typed.
 type view struct {
 	ID       string // of the form that will be sent
+	Key      string // of the press that it repeats; empty for a new message
 	Message  domain.Message
 	Mistakes []ui.Mistake
 	Now      string // the server's clock, for keys made by the script
 
-	Sent        *domain.Message // what this form sent before
-	SentID      string
-	Title, Text ui.Text // why the form is shown again
-	Again       bool
+	Sent   *domain.Message // what this form sent before
+	SentID string
+	Again  *again // why the form is shown again; nil the first time
 }
 
 func (k *Contact) open(c *gin.Context) error {
@@ -86,8 +86,8 @@ func (k *Contact) show(c *gin.Context, status int, v view) error {
 	v.Now = strconv.FormatInt(k.Site.Now().UnixMilli(), 10)
 	p := k.Site.Page(c, ui.TContactTitle.In(site.Lang(c)))
 	p.State, p.Path = "contact", "/contact/"+v.ID
-	if v.Again {
-		p.Title = p.T(v.Title)
+	if v.Again != nil {
+		p.Title = p.T(v.Again.Title)
 	}
 	p.Failed = status != http.StatusOK
 	return k.Site.Render(c, status, formPage(p, v))
@@ -96,10 +96,6 @@ func (k *Contact) show(c *gin.Context, status int, v view) error {
 // send submits the message once for its key. A form that sent another message before keeps what is
 // typed now and offers to send it as a new one.
 func (k *Contact) send(c *gin.Context) error {
-	id, sent, ok, err := k.find(c)
-	if err != nil {
-		return err
-	}
 	form, err := site.Form(c)
 	if err != nil {
 		return err
@@ -109,14 +105,18 @@ func (k *Contact) send(c *gin.Context) error {
 		return err
 	}
 	typed := read(form)
+	id, sent, ok, err := k.find(c)
+	if err != nil && domain.KindOf(err) == domain.NotFound {
+		return err
+	}
+	if err != nil {
+		return k.tryAgain(c, view{ID: id, Key: key.String(), Message: typed}, err)
+	}
 	if e, broken := errors.AsType[*domain.Error](typed.Validate()); broken {
 		return k.show(c, http.StatusUnprocessableEntity, view{ID: id, Message: typed, Mistakes: mistakes(site.Lang(c), e.Fields)})
 	}
-	if ok && !same(sent, typed) {
-		return k.alreadySent(c, id, sent, typed)
-	}
 	if ok {
-		return k.Site.See(c, "/contact/"+id+"/received")
+		return k.already(c, id, sent, typed)
 	}
 	ctx, cancel := site.Steadily(c)
 	defer cancel()
@@ -124,38 +124,34 @@ func (k *Contact) send(c *gin.Context) error {
 	if err == nil {
 		_, err = k.Submit.Output(reply)
 	}
-	return k.after(ctx, c, id, typed, err)
-}
-
-func (k *Contact) after(ctx context.Context, c *gin.Context, id string, typed domain.Message, err error) error {
-	switch kind := domain.KindOf(err); {
-	case err == nil:
-		return k.Site.See(c, "/contact/"+id+"/received")
-	case kind == domain.Conflict:
-		sent, _, err := k.Reader.MessageOf(ctx, consumer(id).ID)
-		if err != nil {
-			return err
-		}
-		return k.alreadySent(c, id, sent, typed)
-	case kind == domain.Expired:
-		return k.show(c, http.StatusGone, view{ID: site.NewKey(k.Site.Now()), Message: typed, Again: true, Title: ui.TContactOld, Text: ui.TContactOldTo})
-	case kind == domain.RateLimited:
-		site.RetryAfter(c, err)
-		return k.show(c, http.StatusTooManyRequests, view{ID: id, Message: typed, Again: true, Title: ui.TTooMany, Text: ui.TTooManyTo})
-	case kind == domain.Busy, kind == domain.Unknown, kind == domain.Unavailable:
-		k.Site.Report(c, err)
-		c.Header("Retry-After", "1")
-		return k.show(c, http.StatusServiceUnavailable, view{ID: id, Message: typed, Again: true, Title: ui.TContactProblem, Text: ui.TContactRetry})
-	default:
-		return err
+	if err == nil {
+		return k.seeReceived(c, id)
 	}
+	return k.afterError(ctx, c, view{ID: id, Key: key.String(), Message: typed}, err)
 }
 
-func (k *Contact) alreadySent(c *gin.Context, id string, sent, typed domain.Message) error {
-	return k.show(c, http.StatusConflict, view{
-		ID: site.NewKey(k.Site.Now()), Message: typed, Sent: &sent, SentID: id,
-		Again: true, Title: ui.TAlreadySent, Text: ui.TAlreadySentTo,
-	})
+// afterError goes on when sending gave an error. What arrived in spite of it is shown as that.
+func (k *Contact) afterError(ctx context.Context, c *gin.Context, v view, cause error) error {
+	switch domain.KindOf(cause) {
+	case domain.Conflict, domain.Busy, domain.Unknown, domain.Unavailable:
+		if sent, ok, err := k.Reader.MessageOf(ctx, consumer(v.ID).ID); ok && err == nil {
+			return k.already(c, v.ID, sent, v.Message)
+		}
+	}
+	return k.tryAgain(c, v, cause)
+}
+
+// already answers a form whose message is there: with that, or, for another text, with the offer to send
+// it as a new message.
+func (k *Contact) already(c *gin.Context, id string, sent, typed domain.Message) error {
+	if same(sent, typed) {
+		return k.seeReceived(c, id)
+	}
+	return k.show(c, http.StatusConflict, view{ID: site.NewKey(k.Site.Now()), Message: typed, Sent: &sent, SentID: id, Again: &alreadySent})
+}
+
+func (k *Contact) seeReceived(c *gin.Context, id string) error {
+	return k.Site.See(c, "/contact/"+id+"/received")
 }
 
 func read(form url.Values) domain.Message {

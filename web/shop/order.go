@@ -17,9 +17,9 @@ type orderView struct {
 	ui.Summary
 	saying
 	Refunds []string
-	Paid    string // how and when; empty: not paid
-	Email   string // masked
-	Mailed  bool
+	Paid    string     // how and when; empty: not paid
+	Email   string     // masked
+	Mail    ui.Text    // how far the confirmation has come
 	Panel   *sentPanel // nil for none
 }
 
@@ -54,7 +54,7 @@ func (s *Shop) order(c *gin.Context) error {
 	p := s.Site.Page(c, "")
 	view := orderView{Order: order, Summary: ui.SummaryOf(p.Lang, order), saying: told(order, payments, back),
 		Refunds: back.sentences(p), Paid: paidWith(p.Lang, payments), Email: ui.MaskEmail(order.Email),
-		Mailed: slices.ContainsFunc(mails, isConfirmation), Panel: s.sent(c, order, payments, mails)}
+		Mail: confirmed(mails, s.Site.Demo), Panel: s.sent(c, order, payments, mails)}
 	p.Title, p.State = p.T(view.Title), "order-"+string(order.Status)
 	if view.Waits {
 		p.Refresh = 5
@@ -62,15 +62,31 @@ func (s *Shop) order(c *gin.Context) error {
 	return s.Site.Render(c, http.StatusOK, orderPage(p, view))
 }
 
-func isConfirmation(m domain.Mail) bool { return m.Kind == "order_paid" }
+// confirmed tells how far the mail about the payment has come. In the demo it lies in the mailbox at least.
+func confirmed(mails []domain.Mail, demo bool) ui.Text {
+	at := slices.IndexFunc(mails, func(m domain.Mail) bool { return m.Kind == "order_paid" })
+	switch {
+	case at < 0:
+		return ui.TMailComing
+	case mails[at].State() == domain.MailSent:
+		return ui.TMailSent
+	case demo:
+		return ui.TMailKept
+	case mails[at].State() == domain.MailGivenUp:
+		return ui.TMailDead
+	default:
+		return ui.TMailComing
+	}
+}
 
 func told(order domain.Order, payments []domain.Payment, back refunds) saying {
 	last := domain.PaymentFailed // as good as none
 	if len(payments) > 0 {
 		last = payments[len(payments)-1].Status
 	}
+	reserved := slices.ContainsFunc(payments, func(p domain.Payment) bool { return p.Status == domain.PaymentAuthorized })
 	unknown := slices.ContainsFunc(payments, func(p domain.Payment) bool {
-		return p.Status != domain.PaymentPending && !p.Status.NothingCharged()
+		return p.Status != domain.PaymentPending && p.Status != domain.PaymentAuthorized && !p.Status.NothingCharged()
 	})
 	switch {
 	case order.CancelledFor == domain.CancelExpired && nothingCharged(payments):
@@ -87,8 +103,12 @@ func told(order domain.Order, payments []domain.Payment, back refunds) saying {
 		return saying{Title: ui.TThanks, Status: ui.TPaid, Tone: ui.OK, Sent: true}
 	case unknown:
 		return saying{Title: ui.TOrderChecking, Text: ui.TOrderCheckTo, Status: ui.TAwaiting, Tone: ui.Info, Waits: true}
+	case reserved:
+		return saying{Title: ui.TReturnReserved, Text: ui.TReturnReservedTo, Status: ui.TAwaiting, Tone: ui.OK}
 	case last == domain.PaymentPending:
 		return saying{Title: ui.TBankTitle, Text: ui.TOrderBankTo, Status: ui.TAwaiting, Tone: ui.Info, Waits: true}
+	case order.Consumer > 0: // ordered by way of the API, so from no page
+		return saying{Title: ui.TOrderPending, Text: ui.TOrderPendAPI, Status: ui.TAwaiting, Tone: ui.Info}
 	default:
 		return saying{Title: ui.TOrderPending, Text: ui.TOrderPendTo, Status: ui.TAwaiting, Tone: ui.Info}
 	}

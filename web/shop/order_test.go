@@ -33,6 +33,10 @@ func TestAnOrderTellsWhereItsMoneyIs(t *testing.T) {
 			ui.TOrderChecking, ui.TAwaiting, false, true, nil},
 		{"unknown, then declined", domain.OrderAwaitingPayment, []domain.Payment{paid(domain.PaymentUnknown, 0, 0), paid(domain.PaymentDeclined, 0, 0)}, 0,
 			ui.TOrderChecking, ui.TAwaiting, false, true, nil},
+		{"reserved", domain.OrderAwaitingPayment, []domain.Payment{paid(domain.PaymentAuthorized, 0, 0)}, 0,
+			ui.TReturnReserved, ui.TAwaiting, false, false, nil},
+		{"reserved, another unknown", domain.OrderAwaitingPayment, []domain.Payment{paid(domain.PaymentUnknown, 0, 0), paid(domain.PaymentAuthorized, 0, 0)}, 0,
+			ui.TOrderChecking, ui.TAwaiting, false, true, nil},
 		{"declined", domain.OrderAwaitingPayment, []domain.Payment{paid(domain.PaymentDeclined, 0, 0)}, 0,
 			ui.TOrderPending, ui.TAwaiting, false, false, nil},
 		{"paid", domain.OrderPaid, []domain.Payment{paid(domain.PaymentPaid, 4195, 0)}, 0, ui.TThanks, ui.TPaid, true, false, nil},
@@ -86,5 +90,15 @@ func TestAnOrderThatEndedUnpaidSaysSo(t *testing.T) {
 	}
 	if got := told(order, nil, refunds{}); got.Text != ui.TOrderExpiryTo {
 		t.Errorf("without a payment: %q", got.Text.En)
+	}
+}
+
+// TestOnlyACheckoutHasAPageToPayAt: an order that came by way of the API was made on none.
+func TestOnlyACheckoutHasAPageToPayAt(t *testing.T) {
+	t.Parallel()
+	for consumer, want := range map[int64]ui.Text{-5: ui.TOrderPendTo, 5: ui.TOrderPendAPI} {
+		if got := told(domain.Order{Status: domain.OrderAwaitingPayment, Consumer: consumer}, nil, refunds{}); got.Text != want {
+			t.Errorf("consumer %d: %q, want %q", consumer, got.Text.En, want.En)
+		}
 	}
 }

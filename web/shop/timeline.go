@@ -24,6 +24,7 @@ type Timelines interface {
 type sentPanel struct {
 	Title                        ui.Text
 	Sent, Orders, Charges, Mails int64
+	Unknown                      bool   // more may have been charged than is known
 	Timeline                     string // address of the whole story
 }
 
@@ -47,6 +48,8 @@ func (s *Shop) sent(c *gin.Context, order domain.Order, payments []domain.Paymen
 		switch p.Status {
 		case domain.PaymentAuthorized, domain.PaymentPaid, domain.PaymentDuplicate, domain.PaymentRefunded:
 			panel.Charges++
+		default:
+			panel.Unknown = panel.Unknown || !p.Status.NothingCharged()
 		}
 	}
 	return panel

@@ -10,6 +10,7 @@ import (
 
 	"example.com/eenmaal/api/idempotent"
 	"example.com/eenmaal/domain"
+	"example.com/eenmaal/web/ui"
 )
 
 // TestAPressGoesOnWithoutItsBrowser: and with what the transport knows of it, which is how long a second
@@ -73,6 +74,16 @@ func TestABasketIsTheSameInEveryOrder(t *testing.T) {
 	for _, odd := range []string{"mug", "mug:", "mug:0", "mug:-1", "mug:100", ":1", "mug:1x", ",,,"} {
 		if got := parseBasket(odd); len(got) != 0 {
 			t.Errorf("%q became %v", odd, got)
+		}
+	}
+}
+
+// TestOnlyAMissingPageIsMistyped: what is refused, too old or too large was typed well.
+func TestOnlyAMissingPageIsMistyped(t *testing.T) {
+	t.Parallel()
+	for kind, p := range problems {
+		if (p.text == ui.TNotFoundTo) != (kind == domain.NotFound) {
+			t.Errorf("%s says: %s", kind, p.text.En)
 		}
 	}
 }

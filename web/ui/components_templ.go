@@ -864,7 +864,7 @@ func Once(p Page, keyField, status string) templ.Attributes {
 	}
 	if status != "" {
 		a["data-status-url"] = status
-		a["data-wait-text"], a["data-long"], a["data-check"], a["data-order"] = p.T(TChecking), p.T(TLongWait), p.T(TCheckNow), p.T(TOrder)
+		a["data-wait-text"], a["data-long"], a["data-check"], a["data-order"] = p.T(TChecking), p.T(TLongWait), p.T(TCheckNow), p.T(TLongOrder)
 	}
 	return a
 }

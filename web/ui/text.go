@@ -5,7 +5,7 @@ var (
 	// Everywhere.
 	TErrorPrefix  = Text{"Error: ", "Fout: "}
 	TSkip         = Text{"Skip to content", "Naar de inhoud"}
-	TDemoBar      = Text{"Demo shop. Nothing is sold and no money moves.", "Demowinkel. Er wordt niets verkocht en er beweegt geen geld."}
+	TDemoBar      = Text{"Demo shop. Nothing is sold and no money moves.", "Demowinkel. Er wordt niets verkocht en er gaat geen geld om."}
 	TCollection   = Text{"Collection", "Collectie"}
 	TBasket       = Text{"Basket", "Mandje"}
 	TBasketCount  = Text{"Basket, %d items", "Mandje, %d artikelen"}
@@ -31,8 +31,8 @@ var (
 	TChecking    = Text{"We are checking your payment", "We controleren je betaling"}
 	TSeconds     = Text{"{n} seconds", "{n} seconden"}
 	TSecond      = Text{"1 second", "1 seconde"}
-	TLongWait    = Text{"The bank has not answered yet. You can leave: your order is kept. Trying again does not charge you twice.",
-		"De bank heeft nog niet geantwoord. Je kunt weggaan: je bestelling blijft bewaard. Opnieuw proberen kan: je betaalt niet dubbel."}
+	TLongWait    = Text{"This takes longer than it should. Trying again does not charge you twice.", "Dit duurt langer dan het hoort. Opnieuw proberen kan: je betaalt niet dubbel."}
+	TLongOrder   = Text{"Order {number} is placed. You can leave: your order is kept.", "Bestelling {number} is geplaatst. Je kunt weggaan: je bestelling blijft bewaard."}
 	TOffline     = Text{"You are offline. Nothing was sent. Your form is kept.", "Je bent offline. Er is niets verstuurd. Je formulier blijft staan."}
 	TUnknownSend = Text{"We do not know yet if this arrived. Trying again is safe: it counts once.",
 		"We weten nog niet of dit is aangekomen. Opnieuw proberen kan: het telt één keer."}
@@ -82,56 +82,58 @@ var (
 	TBasketQuantity = Text{"Enter a whole number from 0 to 99", "Vul een heel getal in van 0 tot 99"}
 
 	// Checkout, details.
-	TCheckoutSteps   = Text{"Steps of the checkout", "Stappen van het bestellen"}
-	TStepDetails     = Text{"Details", "Gegevens"}
-	TStepReview      = Text{"Review and pay", "Controleren en betalen"}
-	TStepDone        = Text{"Done", "Klaar"}
-	TStepPassed      = Text{"(done)", "(klaar)"}
-	TDetailsTitle    = Text{"Your details", "Je gegevens"}
-	TYourOrder       = Text{"Your order", "Je bestelling"}
-	TEmail           = Text{"Email address", "E-mailadres"}
-	TEmailHint       = Text{"We send the confirmation here", "Hier sturen we de bevestiging naartoe"}
-	TFullName        = Text{"Full name", "Voor- en achternaam"}
-	TLine1           = Text{"Street and house number", "Straat en huisnummer"}
-	TPostalCode      = Text{"Postcode", "Postcode"}
-	TCity            = Text{"City", "Plaats"}
-	TCountry         = Text{"Country", "Land"}
-	THowToPay        = Text{"How do you want to pay?", "Hoe wil je betalen?"}
-	THowToPayHint    = Text{"These are for testing. You never type a card number here.", "Deze zijn om te testen. Je typt hier nooit een kaartnummer."}
-	TTrouble         = Text{"For trying out trouble", "Om problemen uit te proberen"}
-	TToReview        = Text{"Continue to review", "Verder naar controleren"}
-	TOrderIsKept     = Text{"Order %s is kept for you. Its contents are fixed; only the payment is open.", "Bestelling %s is voor je bewaard. De inhoud staat vast; alleen de betaling is nog open."}
-	TMethodOther     = Text{"Another way to pay", "Een andere betaalwijze"}
-	TErrEmail        = Text{"Enter your email address", "Vul je e-mailadres in"}
-	TErrEmailForm    = Text{"Enter an email address such as name@example.nl", "Vul een e-mailadres in zoals naam@example.nl"}
-	TErrName         = Text{"Enter your full name", "Vul je voor- en achternaam in"}
-	TErrLine1        = Text{"Enter your street and house number", "Vul je straat en huisnummer in"}
-	TErrPostal       = Text{"Enter your postcode", "Vul je postcode in"}
-	TErrPostalForm   = Text{"Enter a postcode such as 1012 AB", "Vul een postcode in zoals 1012 AB"}
-	TErrCity         = Text{"Enter your city", "Vul je plaats in"}
-	TErrCountry      = Text{"Choose a country", "Kies een land"}
-	TErrMethod       = Text{"Choose how you want to pay", "Kies hoe je wilt betalen"}
-	TErrTooLong      = Text{"%s: use fewer characters", "%s: gebruik minder tekens"}
-	TErrCharacters   = Text{"%s: remove the characters that cannot be printed", "%s: haal de tekens weg die niet afgedrukt kunnen worden"}
-	TDeclinedTitle   = Text{"Your bank declined this card", "Je bank weigerde deze kaart"}
-	TDeclined        = Text{"Your bank declined this card. Nothing was charged. Choose another way to pay.", "Je bank weigerde deze kaart. Er is niets afgeschreven. Kies een andere betaalwijze."}
-	TFailedTitle     = Text{"The payment did not go through", "De betaling is niet gelukt"}
-	TFailedPay       = Text{"The payment did not go through. Nothing was charged. Choose how to pay and try again.", "De betaling is niet gelukt. Er is niets afgeschreven. Kies hoe je wilt betalen en probeer het opnieuw."}
-	TPayAgainTitle   = Text{"Choose another way to pay", "Kies een andere betaalwijze"}
-	TDeclinedAgain   = Text{"Your bank declined this card. Choose another way to pay.", "Je bank weigerde deze kaart. Kies een andere betaalwijze."}
-	TFailedAgain     = Text{"The payment did not go through. Choose how to pay and try again.", "De betaling is niet gelukt. Kies hoe je wilt betalen en probeer het opnieuw."}
-	TLeftBankTitle   = Text{"The payment was not finished", "De betaling is niet afgemaakt"}
-	TLeftBank        = Text{"You cancelled at the bank, or the time there ran out. Nothing was charged. Choose how to pay and try again.", "Je hebt bij de bank geannuleerd, of de tijd daar was op. Er is niets afgeschreven. Kies hoe je wilt betalen en probeer het opnieuw."}
-	TStillAtBank     = Text{"A payment of this order is still open at the bank. If you finish that one too, what you paid twice comes back to you by itself.", "Een betaling van deze bestelling staat nog open bij de bank. Maak je die ook af, dan krijg je vanzelf terug wat je dubbel betaalde."}
-	TLastTried       = Text{"Last tried: %s", "Laatst geprobeerd: %s"}
-	TCheckoutGone    = Text{"This checkout does not exist", "Deze bestelling bestaat niet"}
-	TCheckoutGoneHow = Text{"The address may be incomplete. Your basket is kept.", "Het adres is misschien niet volledig. Je mandje is bewaard."}
+	TCheckoutSteps      = Text{"Steps of the checkout", "Stappen van het bestellen"}
+	TStepDetails        = Text{"Details", "Gegevens"}
+	TStepReview         = Text{"Review and pay", "Controleren en betalen"}
+	TStepDone           = Text{"Done", "Klaar"}
+	TStepPassed         = Text{"(done)", "(klaar)"}
+	TDetailsTitle       = Text{"Your details", "Je gegevens"}
+	TYourOrder          = Text{"Your order", "Je bestelling"}
+	TEmail              = Text{"Email address", "E-mailadres"}
+	TEmailHint          = Text{"We send the confirmation here", "Hier sturen we de bevestiging naartoe"}
+	TFullName           = Text{"Full name", "Voor- en achternaam"}
+	TLine1              = Text{"Street and house number", "Straat en huisnummer"}
+	TPostalCode         = Text{"Postcode", "Postcode"}
+	TCity               = Text{"City", "Plaats"}
+	TCountry            = Text{"Country", "Land"}
+	THowToPay           = Text{"How do you want to pay?", "Hoe wil je betalen?"}
+	THowToPayHint       = Text{"These are for testing. You never type a card number here.", "Deze zijn om te testen. Je typt hier nooit een kaartnummer."}
+	TTrouble            = Text{"For trying out trouble", "Om problemen uit te proberen"}
+	TToReview           = Text{"Continue to review", "Verder naar de controle"}
+	TOrderIsKept        = Text{"Order %s is kept for you. Its contents are fixed; only the payment is open.", "Bestelling %s is voor je bewaard. De inhoud staat vast; alleen de betaling is nog open."}
+	TMethodOther        = Text{"Another way to pay", "Een andere betaalwijze"}
+	TErrEmail           = Text{"Enter your email address", "Vul je e-mailadres in"}
+	TErrEmailForm       = Text{"Enter an email address such as name@example.nl", "Vul een e-mailadres in zoals naam@example.nl"}
+	TErrName            = Text{"Enter your full name", "Vul je voor- en achternaam in"}
+	TErrLine1           = Text{"Enter your street and house number", "Vul je straat en huisnummer in"}
+	TErrPostal          = Text{"Enter your postcode", "Vul je postcode in"}
+	TErrPostalForm      = Text{"Enter a postcode such as 1012 AB", "Vul een postcode in zoals 1012 AB"}
+	TErrCity            = Text{"Enter your city", "Vul je plaats in"}
+	TErrCountry         = Text{"Choose a country", "Kies een land"}
+	TErrMethod          = Text{"Choose how you want to pay", "Kies hoe je wilt betalen"}
+	TErrTooLong         = Text{"%s: use fewer characters", "%s: gebruik minder tekens"}
+	TErrCharacters      = Text{"%s: remove the characters that cannot be printed", "%s: haal de tekens weg die niet afgedrukt kunnen worden"}
+	TDeclinedTitle      = Text{"Your bank declined this card", "Je bank weigerde deze kaart"}
+	TDeclined           = Text{"Your bank declined this card. Nothing was charged. Choose another way to pay.", "Je bank weigerde deze kaart. Er is niets afgeschreven. Kies een andere betaalwijze."}
+	TFailedTitle        = Text{"The payment did not go through", "De betaling is niet gelukt"}
+	TFailedPay          = Text{"The payment did not go through. Nothing was charged. Choose how to pay and try again.", "De betaling is niet gelukt. Er is niets afgeschreven. Kies hoe je wilt betalen en probeer het opnieuw."}
+	TPayAgainTitle      = Text{"Choose another way to pay", "Kies een andere betaalwijze"}
+	TDeclinedOther      = Text{"Your bank declined this payment. Nothing was charged. Choose another way to pay.", "Je bank weigerde deze betaling. Er is niets afgeschreven. Kies een andere betaalwijze."}
+	TDeclinedOtherAgain = Text{"Your bank declined this payment. Choose another way to pay.", "Je bank weigerde deze betaling. Kies een andere betaalwijze."}
+	TDeclinedAgain      = Text{"Your bank declined this card. Choose another way to pay.", "Je bank weigerde deze kaart. Kies een andere betaalwijze."}
+	TFailedAgain        = Text{"The payment did not go through. Choose how to pay and try again.", "De betaling is niet gelukt. Kies hoe je wilt betalen en probeer het opnieuw."}
+	TLeftBankTitle      = Text{"The payment was not finished", "De betaling is niet afgemaakt"}
+	TLeftBank           = Text{"You cancelled at the bank, or the time there ran out. Nothing was charged. Choose how to pay and try again.", "Je hebt bij de bank geannuleerd, of de tijd daar was op. Er is niets afgeschreven. Kies hoe je wilt betalen en probeer het opnieuw."}
+	TStillAtBank        = Text{"A payment of this order is still open at the bank. If you finish that one too, what you paid twice comes back to you by itself.", "Een betaling van deze bestelling staat nog open bij de bank. Maak je die ook af, dan krijg je vanzelf terug wat je dubbel betaalde."}
+	TLastTried          = Text{"Last tried: %s", "Laatst geprobeerd: %s"}
+	TCheckoutGone       = Text{"This checkout does not exist", "Deze bestelling bestaat niet"}
+	TCheckoutGoneHow    = Text{"The address may be incomplete. Your basket is kept.", "Het adres is misschien niet volledig. Je mandje is bewaard."}
 
 	// Checkout, review.
 	TReviewTitle    = Text{"Check your order", "Controleer je bestelling"}
 	TPayment        = Text{"Payment", "Betaling"}
 	TOrderAndPay    = Text{"Order and pay %s", "Bestellen en betalen, %s"}
-	TOnceNote       = Text{"You can press this more than once. You order and pay once.", "Je mag hier vaker op drukken. Je bestelt en betaalt één keer."}
+	TOnceNote       = Text{"You can press this more than once. You order and pay once.", "Je mag hier meer dan één keer op drukken. Je bestelt en betaalt één keer."}
 	TPriceChanged   = Text{"The price changed", "De prijs is veranderd"}
 	TPriceChangedTo = Text{"The total was %s and is now %s. Check the order and press again if you agree.", "Het totaal was %s en is nu %s. Controleer de bestelling en druk nog een keer als je akkoord gaat."}
 	TBasketChanged  = Text{"Your basket changed", "Je mandje is veranderd"}
@@ -153,7 +155,11 @@ var (
 	TStatusTitle    = Text{"We are checking your payment", "We controleren je betaling"}
 	TUnknown        = Text{"We do not know yet if your payment went through. Trying again will not charge you twice.", "We weten nog niet of je betaling is gelukt. Opnieuw proberen kan: je betaalt niet dubbel."}
 	TUnknownOrder   = Text{"We do not know yet if your order arrived. Trying again will not order twice.", "We weten nog niet of je bestelling is aangekomen. Opnieuw proberen kan: je bestelt niet dubbel."}
+	TUnpaidYet      = Text{"Your order is placed. We do not know yet if your payment has begun. Trying again will not charge you twice.", "Je bestelling is geplaatst. We weten nog niet of je betaling is begonnen. Opnieuw proberen kan: je betaalt niet dubbel."}
+	TFormKept       = Text{"What you filled in is kept.", "Wat je invulde is bewaard."}
 	TCanLeave       = Text{"You can leave this page: your order is kept.", "Je kunt deze pagina verlaten: je bestelling blijft bewaard."}
+	TOrderTitle     = Text{"We are checking your order", "We controleren je bestelling"}
+	TWaitingForWord = Text{"Waiting for an answer,", "Wachten op antwoord,"}
 	TWaitingFor     = Text{"Waiting for the bank,", "Wachten op de bank,"}
 	TTwiceQuestion  = Text{"Charged twice if I try again?", "Twee keer betalen als ik opnieuw probeer?"}
 	TNo             = Text{"No", "Nee"}
@@ -165,12 +171,13 @@ var (
 	TNewOrder       = Text{"Start a new order", "Begin een nieuwe bestelling"}
 	TExpiredTitle   = Text{"This checkout expired", "Deze bestelling is verlopen"}
 	TExpired        = Text{"This checkout expired. Your basket and your details are kept.", "Deze bestelling is verlopen. Je mandje en gegevens zijn bewaard."}
+	TExpiredPlaced  = Text{"Order %s was placed with it. On its page you see how it stands.", "Hiermee is bestelling %s geplaatst. Op de pagina ervan zie je hoe het ervoor staat."}
 	TExpiredButton  = Text{"Go on with a new checkout", "Verder met een nieuwe bestelling"}
 	TUsedTitle      = Text{"This form was already used", "Dit formulier is al gebruikt"}
 	TUsedForOrder   = Text{"This form was already used for order %s. Start a new order to change it.", "Met dit formulier is al bestelling %s gedaan. Begin een nieuwe bestelling om iets te wijzigen."}
 	TUsedForAnother = Text{"This form was already used for another order. Start a new order to change it.", "Met dit formulier is al een andere bestelling gedaan. Begin een nieuwe bestelling om iets te wijzigen."}
 	TNotPlaced      = Text{"Your order was not placed and nothing was charged.", "Je bestelling is niet geplaatst en er is niets afgeschreven."}
-	TTryAgain       = Text{"Try again", "Probeer opnieuw"}
+	TTryAgain       = Text{"Try again: order and pay", "Probeer opnieuw: bestellen en betalen"}
 	TTryAgainSafe   = Text{"Everything you filled in is kept. Trying again is safe.", "Alles wat je invulde is bewaard. Opnieuw proberen kan."}
 
 	// Checkout, at the bank.
@@ -203,6 +210,7 @@ var (
 	TThanks        = Text{"Thank you, your order is paid", "Bedankt, je bestelling is betaald"}
 	TOrderPending  = Text{"Your order is kept, the payment is open", "Je bestelling is bewaard, de betaling is nog open"}
 	TOrderPendTo   = Text{"We have not received a payment for this order. You can pay from the checkout page you came from.", "We hebben nog geen betaling voor deze bestelling. Je kunt betalen via de bestelpagina waar je vandaan kwam."}
+	TOrderPendAPI  = Text{"We have not received a payment for this order.", "We hebben nog geen betaling voor deze bestelling."}
 	TOrderBankTo   = Text{"The bank has not told us yet whether you paid. This page goes on by itself.", "De bank heeft ons nog niet verteld of je hebt betaald. Deze pagina gaat vanzelf verder."}
 	TOrderCheckTo  = Text{"We do not know yet if your payment went through. This page goes on by itself.", "We weten nog niet of je betaling is gelukt. Deze pagina gaat vanzelf verder."}
 	TOrderBack     = Text{"Your money was given back", "Je hebt je geld terug"}
@@ -228,37 +236,44 @@ var (
 	TCancelled     = Text{"Cancelled", "Geannuleerd"}
 	TConfirmation  = Text{"Confirmation", "Bevestiging"}
 	TMailSent      = Text{"One mail sent to %s", "Eén mail gestuurd naar %s"}
+	TMailKept      = Text{"One mail to %s, in the mailbox", "Eén mail aan %s, in de mailbox"}
+	TMailDead      = Text{"The mail to %s could not be sent. This page is your confirmation.", "De mail aan %s kon niet worden verstuurd. Deze pagina is je bevestiging."}
 	TMailComing    = Text{"On its way to %s", "Onderweg naar %s"}
 	TNext          = Text{"What happens next", "Hoe het verdergaat"}
-	TNext1         = Text{"We pack your order today or the next working day.", "We pakken je bestelling vandaag of de volgende werkdag in."}
+	TNext1         = Text{"We pack your order on the day you pay, or on the next working day.", "We pakken je bestelling in op de dag dat je betaalt, of op de werkdag erna."}
 	TNext2         = Text{"It arrives in one to three working days.", "Hij komt binnen één tot drie werkdagen aan."}
 	TNext3         = Text{"This page stays. Keep its address or print it.", "Deze pagina blijft bestaan. Bewaar het adres of print hem."}
 	TDeliveredTo   = Text{"Delivery address", "Bezorgadres"}
 
 	// Contact.
-	TContactTitle   = Text{"Write to us", "Schrijf ons"}
-	TContactLead    = Text{"A person reads every message and answers within one working day.", "Een mens leest elk bericht en antwoordt binnen één werkdag."}
-	TYourName       = Text{"Your name", "Je naam"}
-	TMessage        = Text{"Your message", "Je bericht"}
-	TAnswerHint     = Text{"We answer to this address", "We antwoorden op dit adres"}
-	TSend           = Text{"Send message", "Verstuur bericht"}
-	TSendNew        = Text{"Send a new message", "Stuur een nieuw bericht"}
-	TErrMessage     = Text{"Enter your message", "Vul je bericht in"}
-	TErrMessageLong = Text{"Use at most 5000 characters for your message", "Gebruik voor je bericht hoogstens 5000 tekens"}
-	TReceivedTitle  = Text{"We received your message once", "We hebben je bericht één keer ontvangen"}
-	TReceived       = Text{"We answer within one working day.", "Je krijgt binnen één werkdag antwoord."}
-	TReference      = Text{"Reference", "Nummer"}
-	TAlreadySent    = Text{"You already sent a message with this form", "Je hebt met dit formulier al een bericht verstuurd"}
-	TAlreadySentTo  = Text{"That message is safe with us. What you typed now is not sent yet: send it as a new message, or leave it.", "Dat bericht is bij ons aangekomen. Wat je nu typte is nog niet verstuurd: stuur het als nieuw bericht, of laat het zo."}
-	TSeeEarlier     = Text{"See the message you sent", "Bekijk het bericht dat je stuurde"}
-	TContactOld     = Text{"This form is too old to send", "Dit formulier is te oud om te versturen"}
-	TContactOldTo   = Text{"What you typed is kept below. Send it as a new message.", "Wat je typte staat hieronder. Stuur het als nieuw bericht."}
-	TContactProblem = Text{"Your message was not sent yet", "Je bericht is nog niet verstuurd"}
-	TContactRetry   = Text{"Something failed on our side. What you typed is kept: send it again, it counts once.", "Er ging bij ons iets mis. Wat je typte is bewaard: verstuur het opnieuw, het telt één keer."}
+	TContactTitle     = Text{"Write to us", "Schrijf ons"}
+	TContactLead      = Text{"A person reads every message and answers within one working day.", "Een mens leest elk bericht en antwoordt binnen één werkdag."}
+	TYourName         = Text{"Your name", "Je naam"}
+	TMessage          = Text{"Your message", "Je bericht"}
+	TAnswerHint       = Text{"We answer to this address", "We antwoorden op dit adres"}
+	TSend             = Text{"Send message", "Verstuur bericht"}
+	TSendNew          = Text{"Send a new message", "Stuur een nieuw bericht"}
+	TErrMessage       = Text{"Enter your message", "Vul je bericht in"}
+	TErrMessageLong   = Text{"Use at most 5000 characters for your message", "Gebruik voor je bericht hoogstens 5000 tekens"}
+	TReceivedTitle    = Text{"We received your message once", "We hebben je bericht één keer ontvangen"}
+	TReceived         = Text{"We answer within one working day.", "Je krijgt binnen één werkdag antwoord."}
+	TReference        = Text{"Reference", "Nummer"}
+	TAlreadySent      = Text{"You already sent a message with this form", "Je hebt met dit formulier al een bericht verstuurd"}
+	TAlreadySentTo    = Text{"That message is safe with us. What you typed now is not sent yet: send it as a new message, or leave it.", "Dat bericht is bij ons aangekomen. Wat je nu typte is nog niet verstuurd: stuur het als nieuw bericht, of laat het zo."}
+	TSeeEarlier       = Text{"See the message you sent", "Bekijk het bericht dat je stuurde"}
+	TContactOld       = Text{"This form is too old to send", "Dit formulier is te oud om te versturen"}
+	TContactOldTo     = Text{"What you typed is kept below. Send it as a new message.", "Wat je typte staat hieronder. Stuur het als nieuw bericht."}
+	TContactProblem   = Text{"Your message was not sent yet", "Je bericht is nog niet verstuurd"}
+	TContactRetry     = Text{"Something failed on our side. What you typed is kept: send it again, it counts once.", "Er ging bij ons iets mis. Wat je typte is bewaard: verstuur het opnieuw, het telt één keer."}
+	TContactBusy      = Text{"We are still taking in your message", "We nemen je bericht nog aan"}
+	TContactBusyTo    = Text{"You pressed before, and that is not finished. Wait a moment and send it again: it counts once.", "Je drukte al eerder, en dat is nog niet klaar. Wacht even en verstuur het opnieuw: het telt één keer."}
+	TContactUnknown   = Text{"We do not know yet if your message arrived", "We weten nog niet of je bericht is aangekomen"}
+	TContactUnknownTo = Text{"Something failed on our side at the wrong moment. What you typed is kept: send it again, and it counts once, also if it did arrive.", "Er ging bij ons op het verkeerde moment iets mis. Wat je typte is bewaard: verstuur het opnieuw. Het telt één keer, ook als het al was aangekomen."}
+	TSendAgain        = Text{"Send it again", "Verstuur het opnieuw"}
 
 	// Mailbox.
 	TMailboxTitle = Text{"Mailbox", "Mailbox"}
-	TMailboxLead  = Text{"Every mail of this demo shop, newest first. Nobody else receives them.", "Alle mails van deze demowinkel, de nieuwste eerst. Niemand anders ontvangt ze."}
+	TMailboxLead  = Text{"The last mails of this demo shop, newest first.", "De laatste mails van deze demowinkel, de nieuwste eerst."}
 	TMailboxEmpty = Text{"No mail yet. Pay an order and one appears here.", "Nog geen mail. Betaal een bestelling en er verschijnt er een."}
 	TMailTo       = Text{"To", "Aan"}
 
@@ -272,8 +287,11 @@ var (
 	TTooManyTo     = Text{"Wait a moment and try again. Trying again is safe: nothing happens twice.", "Wacht even en probeer het dan weer. Opnieuw proberen kan: niets gebeurt dubbel."}
 	TUnavailable   = Text{"Something failed on our side", "Er ging bij ons iets mis"}
 	TUnavailableTo = Text{"Try again in a moment. Trying again is safe: nothing happens twice.", "Probeer het zo weer. Opnieuw proberen kan: niets gebeurt dubbel."}
+	TTooLargeTo    = Text{"Nothing was changed by it. Go back and send less.", "Er is niets door veranderd. Ga terug en stuur minder."}
 	TGone          = Text{"This page is no longer valid", "Deze pagina is niet meer geldig"}
 	TForeign       = Text{"Another site sent this", "Een andere site stuurde dit"}
 	TForeignTo     = Text{"Nothing was changed by it. If you did want this, open the page here and press the button there.", "Er is niets door veranderd. Wilde je dit toch, open de pagina dan hier en druk daar op de knop."}
+	TGoneTo        = Text{"It was open for too long, so nothing was done with it now. What was done before stays.", "Ze stond te lang open, dus er is nu niets mee gedaan. Wat eerder is gedaan, blijft."}
 	TRefused       = Text{"This is not possible", "Dit kan niet"}
+	TRefusedTo     = Text{"The shop cannot do this as things stand now. Go back and load the page again to see how they stand.", "De winkel kan dit nu niet doen. Ga terug en laad de pagina opnieuw om te zien hoe het ervoor staat."}
 )

@@ -7,7 +7,7 @@ var (
 	TOrdersHereTo   = Text{"The last orders that were made or looked up in this browser.", "De laatste bestellingen die in deze browser zijn gedaan of opgezocht."}
 	TForgetOrders   = Text{"Forget these orders on this device", "Vergeet deze bestellingen op dit apparaat"}
 	TFindOrder      = Text{"Find an order", "Zoek een bestelling"}
-	TFindOrderTo    = Text{"The number is in the mail that we sent you.", "Het nummer staat in de mail die we je stuurden."}
+	TFindOrderTo    = Text{"The number is on the page of your order, and in every mail about it.", "Het nummer staat op de pagina van je bestelling en in elke mail erover."}
 	TFindButton     = Text{"Find this order", "Zoek deze bestelling"}
 	TNumberHint     = Text{"Such as EM-7K4Q-2M9B", "Bijvoorbeeld EM-7K4Q-2M9B"}
 	TErrNumber      = Text{"Enter your order number", "Vul je bestelnummer in"}

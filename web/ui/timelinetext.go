@@ -9,6 +9,7 @@ var (
 	TSentOrders   = Text{"Orders", "Bestellingen"}
 	TSentCharges  = Text{"Charges", "Betalingen"}
 	TSentMails    = Text{"Mails", "Mails"}
+	TSentUnknown  = Text{"not known yet", "nog niet bekend"}
 	TSentMore     = Text{"See it step by step", "Bekijk het stap voor stap"}
 
 	// The timeline.

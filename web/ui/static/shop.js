@@ -94,12 +94,12 @@ function narrate(form) {
   return () => { clearInterval(timer); region.replaceChildren(); };
 }
 
-// Adds the number of the order to what a person who waits long is told, when the server has made one.
+// Tells a person who waits long of the order, when the server has made one: before that, none is kept.
 async function tellOrder(form, place) {
   try {
     const answer = await fetch(form.dataset.statusUrl, { signal: AbortSignal.timeout(deadline) });
     const number = parsed(await answer.text()).querySelector("[data-number]")?.textContent;
-    if (number) place.prepend(form.dataset.order + " " + number + ". ");
+    if (number) place.prepend(form.dataset.order.replace("{number}", number) + " ");
   } catch {
     // It is told later, by the page that comes.
   }
