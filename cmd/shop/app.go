@@ -165,6 +165,13 @@ func (a *app) run(ctx context.Context, p parts, out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	var listener net.Listener
+	if p.http { // before the jobs: whose port is taken stops before it works
+		if listener, err = listen(ctx, a.cfg.Addr); err != nil {
+			return err
+		}
+		defer func() { _ = listener.Close() }() // when the jobs do not start; else Shutdown has closed it
+	}
 	if p.jobs {
 		if err := a.jobs.Start(work); err != nil {
 			return fmt.Errorf("start jobs: %w", err)
@@ -173,11 +180,6 @@ func (a *app) run(ctx context.Context, p parts, out io.Writer) error {
 	failed := make(chan error, 1)
 	var server *http.Server
 	if p.http {
-		var listen net.ListenConfig
-		listener, err := listen.Listen(ctx, "tcp", a.cfg.Addr)
-		if err != nil {
-			return err
-		}
 		server = newServer(a.handler())
 		server.BaseContext = func(net.Listener) context.Context { return work }
 		a.ready.Store(true)
@@ -190,6 +192,16 @@ func (a *app) run(ctx context.Context, p parts, out io.Writer) error {
 	case <-ctx.Done():
 	}
 	return a.drain(server, p)
+}
+
+// listen opens ADDR. An error names the setting, because the remedy is another value for it.
+func listen(ctx context.Context, addr string) (net.Listener, error) {
+	var config net.ListenConfig
+	listener, err := config.Listen(ctx, "tcp", addr)
+	if err != nil {
+		return nil, fmt.Errorf("ADDR=%s: %w", addr, err)
+	}
+	return listener, nil
 }
 
 func (a *app) drain(server *http.Server, p parts) error {
@@ -304,8 +316,8 @@ func startLocalProvider(ctx context.Context, cfg Config, log *slog.Logger) (*loc
 	if err != nil {
 		return nil, err
 	}
-	var listen net.ListenConfig
-	listener, err := listen.Listen(ctx, "tcp", "127.0.0.1:0")
+	var config net.ListenConfig
+	listener, err := config.Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, errors.Join(err, provider.Close())
 	}
