@@ -261,10 +261,14 @@ func (a *app) banner(w io.Writer, p parts) {
 	if a.cfg.PSPURL != "" {
 		provider = "at " + a.cfg.PSPURL
 	}
+	listens := ""
+	if !a.cfg.baseUnset { // the links below then do not tell it
+		listens = "\n  listens    " + a.cfg.Addr
+	}
 	if !p.jobs {
 		jobsHere = "elsewhere (shop worker)"
 	}
-	fmt.Fprintf(w, `Eenmaal %s, mode %s
+	fmt.Fprintf(w, `Eenmaal %s, mode %s%s
   database   %s
   redis      %s
   provider   simulated, %s
@@ -272,10 +276,13 @@ func (a *app) banner(w io.Writer, p parts) {
   answers    kept for %s (contact), %s (orders), %s (payments); clients retry for at most %s
 
   Shop       %s/
-`, version(), a.cfg.Mode, database, redis, provider, jobsHere,
+`, version(), a.cfg.Mode, listens, database, redis, provider, jobsHere,
 		openapi.Short(a.cfg.TTLContact), openapi.Short(a.cfg.TTLOrders), openapi.Short(a.cfg.TTLPayments), openapi.Short(a.cfg.RetryWindow), a.cfg.BaseURL)
 	if a.cfg.demo() {
-		fmt.Fprintf(w, "  Mailbox    %s/mailbox\n  Desk       %s/admin\n", a.cfg.BaseURL, a.cfg.BaseURL)
+		fmt.Fprintf(w, "  Mailbox    %s/mailbox\n", a.cfg.BaseURL)
+	}
+	if a.desk() != nil {
+		fmt.Fprintf(w, "  Desk       %s/admin\n", a.cfg.BaseURL)
 	}
 	fmt.Fprintf(w, "  API docs   %s/docs\n\n", a.cfg.BaseURL)
 }
