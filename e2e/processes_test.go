@@ -355,7 +355,7 @@ func TestHealthcheckTellsByItsExitStatus(t *testing.T) {
 func TestProductionHasNothingOfTheDemo(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, db database) {
 		shop := start(t, settings{
-			"MODE": "production", "DATA_DIR": db.dir, "DATABASE_URL": db.url,
+			"MODE": "production", "BASE_URL": "https://shop.example", "DATA_DIR": db.dir, "DATABASE_URL": db.url,
 			"PSP_URL": "http://" + provider.addr, "SESSION_SECRET": strings.Repeat("secret ", 6),
 			"API_CONSUMERS": "acme=" + strings.Repeat("acme", 10), "WEBHOOK_SECRET": "whsec_" + strings.Repeat("c2VjcmV0", 4),
 		})

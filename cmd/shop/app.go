@@ -166,6 +166,13 @@ func (a *app) run(ctx context.Context, p parts, out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	var listener net.Listener
+	if p.http { // before the jobs: whose port is taken stops before it works
+		if listener, err = listen(ctx, a.cfg.Addr); err != nil {
+			return err
+		}
+		defer func() { _ = listener.Close() }() // when the jobs do not start; else Shutdown has closed it
+	}
 	if p.jobs {
 		if err := a.jobs.Start(work); err != nil {
 			return fmt.Errorf("start jobs: %w", err)
@@ -174,11 +181,6 @@ func (a *app) run(ctx context.Context, p parts, out io.Writer) error {
 	failed := make(chan error, 1)
 	var server *http.Server
 	if p.http {
-		var listen net.ListenConfig
-		listener, err := listen.Listen(ctx, "tcp", a.cfg.Addr)
-		if err != nil {
-			return err
-		}
 		server = newServer(a.handler())
 		server.BaseContext = func(net.Listener) context.Context { return work }
 		a.ready.Store(true)
@@ -191,6 +193,16 @@ func (a *app) run(ctx context.Context, p parts, out io.Writer) error {
 	case <-ctx.Done():
 	}
 	return a.drain(server, p)
+}
+
+// listen opens ADDR. An error names the setting, because the remedy is another value for it.
+func listen(ctx context.Context, addr string) (net.Listener, error) {
+	var config net.ListenConfig
+	listener, err := config.Listen(ctx, "tcp", addr)
+	if err != nil {
+		return nil, fmt.Errorf("ADDR=%s: %w", addr, err)
+	}
+	return listener, nil
 }
 
 func (a *app) drain(server *http.Server, p parts) error {
@@ -250,10 +262,14 @@ func (a *app) banner(w io.Writer, p parts) {
 	if a.cfg.PSPURL != "" {
 		provider = "at " + a.cfg.PSPURL
 	}
+	listens := ""
+	if !a.cfg.baseUnset { // the links below then do not tell it
+		listens = "\n  listens    " + a.cfg.Addr
+	}
 	if !p.jobs {
 		jobsHere = "elsewhere (shop worker)"
 	}
-	fmt.Fprintf(w, `Eenmaal %s, mode %s
+	fmt.Fprintf(w, `Eenmaal %s, mode %s%s
   database   %s
   redis      %s
   provider   simulated, %s
@@ -261,10 +277,13 @@ func (a *app) banner(w io.Writer, p parts) {
   answers    kept for %s (contact), %s (orders), %s (payments); clients retry for at most %s
 
   Shop       %s/
-`, version(), a.cfg.Mode, database, redis, provider, jobsHere,
+`, version(), a.cfg.Mode, listens, database, redis, provider, jobsHere,
 		openapi.Short(a.cfg.TTLContact), openapi.Short(a.cfg.TTLOrders), openapi.Short(a.cfg.TTLPayments), openapi.Short(a.cfg.RetryWindow), a.cfg.BaseURL)
 	if a.cfg.demo() {
-		fmt.Fprintf(w, "  Mailbox    %s/mailbox\n  Desk       %s/admin\n", a.cfg.BaseURL, a.cfg.BaseURL)
+		fmt.Fprintf(w, "  Mailbox    %s/mailbox\n", a.cfg.BaseURL)
+	}
+	if a.desk() != nil {
+		fmt.Fprintf(w, "  Desk       %s/admin\n", a.cfg.BaseURL)
 	}
 	fmt.Fprintf(w, "  API docs   %s/docs\n\n", a.cfg.BaseURL)
 }
@@ -305,8 +324,8 @@ func startLocalProvider(ctx context.Context, cfg Config, log *slog.Logger) (*loc
 	if err != nil {
 		return nil, err
 	}
-	var listen net.ListenConfig
-	listener, err := listen.Listen(ctx, "tcp", "127.0.0.1:0")
+	var config net.ListenConfig
+	listener, err := config.Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, errors.Join(err, provider.Close())
 	}

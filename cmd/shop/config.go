@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -21,7 +23,7 @@ import (
 // README's table.
 type Config struct {
 	Addr    string `env:"ADDR" envDefault:"127.0.0.1:8080" desc:"listen address"`
-	BaseURL string `env:"BASE_URL" desc:"where people reach the shop, for links in mails; from ADDR when empty. https:// makes cookies Secure"`
+	BaseURL string `env:"BASE_URL" desc:"where people reach the shop, for links in mails; from ADDR when empty, which production refuses. https:// makes cookies Secure"`
 	Mode    string `env:"MODE" envDefault:"demo" desc:"demo: seeded catalogue, two API consumers, mailbox page; production: none of these"`
 
 	DatabaseURL  string `env:"DATABASE_URL" desc:"postgres://...; empty: SQLite in DATA_DIR"`
@@ -48,7 +50,7 @@ type Config struct {
 	SessionSecret     string `env:"SESSION_SECRET" desc:"signs cookies, at least 32 characters; demo mode has one that everybody knows"`
 	APIConsumers      string `env:"API_CONSUMERS" desc:"name=secret,name=secret: API consumers to make at start; secrets have at least 32 characters"`
 	AdminUser         string `env:"ADMIN_USER" envDefault:"staff" desc:"who signs in at the desk (/admin)"`
-	AdminPasswordHash string `env:"ADMIN_PASSWORD_HASH" desc:"hash of the desk's password, as shop password prints it; empty: in demo mode anybody signs in with one click, in production there is no desk"`
+	AdminPasswordHash string `env:"ADMIN_PASSWORD_HASH" desc:"hash of the desk's password, as shop password prints it, in single quotes in a shell; empty: in demo mode anybody signs in with one click, in production there is no desk"`
 
 	TrustedProxies []string `env:"TRUSTED_PROXIES" desc:"networks whose X-Forwarded-For is believed; empty: none"`
 
@@ -62,6 +64,8 @@ type Config struct {
 	DrainDelay      time.Duration `env:"DRAIN_DELAY" envDefault:"0s" desc:"how long to answer not-ready before no longer accepting; give a load balancer 3s"`
 	ShutdownTimeout time.Duration `env:"SHUTDOWN_TIMEOUT" envDefault:"15s" desc:"how long running requests and jobs may take to end"`
 	LogFormat       string        `env:"LOG_FORMAT" envDefault:"text" desc:"text or json"`
+
+	baseUnset bool // BASE_URL was made from ADDR
 }
 
 // The demo's secrets are public by being here; production mode refuses them.
@@ -77,39 +81,57 @@ func (e *ConfigError) Error() string {
 	return "the configuration has problems:\n  - " + strings.Join(e.Problems, "\n  - ")
 }
 
-// LoadConfig reads the environment and checks all of it.
+// LoadConfig reads the environment, or that of the process when it is nil, and checks all of it.
 func LoadConfig(environment map[string]string) (Config, error) {
+	if environment == nil {
+		environment = env.ToMap(os.Environ())
+	}
+	environment = maps.Clone(environment)
 	cfg, err := env.ParseAsWithOptions[Config](env.Options{Environment: environment})
-	var problems []string
-	if all, ok := errors.AsType[env.AggregateError](err); ok {
-		for _, one := range all.Errors {
-			problems = append(problems, parseProblem(one))
+	unread, problems := parseProblems(err)
+	if len(unread) > 0 { // with the defaults in their place all the rest can be checked
+		for _, name := range unread {
+			delete(environment, name)
 		}
-	} else if err != nil {
-		problems = append(problems, err.Error())
+		cfg, err = env.ParseAsWithOptions[Config](env.Options{Environment: environment})
+		if err != nil {
+			problems = append(problems, err.Error())
+		}
 	}
 	cfg.fillIn()
-	problems = append(problems, cfg.problems(len(problems) > 0)...)
+	for _, problem := range cfg.problems() {
+		if !slices.ContainsFunc(strings.Fields(problem), func(word string) bool { return slices.Contains(unread, word) }) {
+			problems = append(problems, problem)
+		}
+	}
 	if len(problems) > 0 {
 		return cfg, &ConfigError{problems}
 	}
 	return cfg, nil
 }
 
-func parseProblem(err error) string {
-	if bad, ok := errors.AsType[env.ParseError](err); ok {
-		for _, f := range fieldsOfConfig() {
-			if f.GoName == bad.Name {
-				return fmt.Sprintf("%s is not a valid %s", f.Name, f.Kind)
-			}
-		}
+// parseProblems gives the settings that could not be read, and what to say about them.
+func parseProblems(err error) (unread, problems []string) {
+	all, ok := errors.AsType[env.AggregateError](err)
+	if !ok && err != nil {
+		return nil, []string{err.Error()}
 	}
-	return err.Error()
+	for _, one := range all.Errors {
+		bad, _ := errors.AsType[env.ParseError](one)
+		i := slices.IndexFunc(fieldsOfConfig(), func(f setting) bool { return f.GoName == bad.Name })
+		if i < 0 {
+			problems = append(problems, one.Error())
+			continue
+		}
+		f := fieldsOfConfig()[i]
+		unread, problems = append(unread, f.Name), append(problems, f.Name+" must be "+f.Kind)
+	}
+	return unread, problems
 }
 
 func (c *Config) fillIn() {
 	c.BaseURL = strings.TrimSuffix(c.BaseURL, "/")
-	if c.BaseURL == "" {
+	if c.baseUnset = c.BaseURL == ""; c.baseUnset {
 		host, port, err := net.SplitHostPort(c.Addr)
 		if err == nil {
 			if host == "" || host == "0.0.0.0" || host == "::" {
@@ -130,8 +152,8 @@ func (c *Config) fillIn() {
 	c.PSPPublicURL = strings.TrimSuffix(c.PSPPublicURL, "/")
 }
 
-// problems checks what the types do not. unparsed says that some values were not even read.
-func (c *Config) problems(unparsed bool) []string {
+// problems checks what the types do not.
+func (c *Config) problems() []string {
 	var list []string
 	problem := func(bad bool, format string, args ...any) {
 		if bad {
@@ -156,23 +178,25 @@ func (c *Config) problems(unparsed bool) []string {
 		u, err := url.Parse(address)
 		problem(address != "" && (err != nil || u.Host == ""), "%s must be an http:// or https:// address", name)
 	}
-	_, err = simulated.NewEventReader(c.WebhookSecret, time.Now)
-	problem(err != nil, "WEBHOOK_SECRET: %v", err)
+	if len(c.WebhookSecret) > 0 {
+		_, err = simulated.NewEventReader(c.WebhookSecret, time.Now)
+		problem(err != nil, "WEBHOOK_SECRET: %v", err)
+	}
+	_, err = newMailer(*c)
+	problem(err != nil, "%v", err)
 	for _, network := range c.TrustedProxies {
 		_, _, err := net.ParseCIDR(network)
 		problem(err != nil && net.ParseIP(network) == nil, "TRUSTED_PROXIES has an entry that is no network such as 10.0.0.0/8")
 	}
-	if !unparsed {
-		for name, ttl := range map[string]time.Duration{"TTL_CONTACT": c.TTLContact, "TTL_ORDERS": c.TTLOrders, "TTL_PAYMENTS": c.TTLPayments} {
-			problem(ttl <= c.RetryWindow, "%s (%s) must be longer than RETRY_WINDOW (%s): a retry that comes after the answer is forgotten could not be told from a new request", name, ttl, c.RetryWindow)
-		}
-		problem(c.OrderExpiry < c.TTLOrders, "ORDER_EXPIRY (%s) must not be shorter than TTL_ORDERS (%s): a checkout that is still open could not be paid any more", c.OrderExpiry, c.TTLOrders)
-		problem(c.TTLPayments > 7*24*time.Hour || c.TTLOrders > 7*24*time.Hour || c.TTLContact > 7*24*time.Hour, "a TTL must be at most 168h: the key table has room for a week of days")
-		for name, n := range map[string]int{"RATE_LIMIT": c.RateLimit, "RATE_LIMIT_ADDRESS": c.RateLimitAddress, "RATE_LIMIT_CONTACT": c.RateLimitContact, "MAX_LIVE_KEYS": c.MaxLiveKeys} {
-			problem(n < 0, "%s must be 0 (no limit) or more", name)
-		}
-		problem(c.ShutdownTimeout <= 0, "SHUTDOWN_TIMEOUT must be more than 0s")
+	for name, ttl := range map[string]time.Duration{"TTL_CONTACT": c.TTLContact, "TTL_ORDERS": c.TTLOrders, "TTL_PAYMENTS": c.TTLPayments} {
+		problem(ttl <= c.RetryWindow, "%s (%s) must be longer than RETRY_WINDOW (%s): a retry that comes after the answer is forgotten could not be told from a new request", name, ttl, c.RetryWindow)
 	}
+	problem(c.OrderExpiry < c.TTLOrders, "ORDER_EXPIRY (%s) must not be shorter than TTL_ORDERS (%s): a checkout that is still open could not be paid any more", c.OrderExpiry, c.TTLOrders)
+	problem(c.TTLPayments > 7*24*time.Hour || c.TTLOrders > 7*24*time.Hour || c.TTLContact > 7*24*time.Hour, "a TTL must be at most 168h: the key table has room for a week of days")
+	for name, n := range map[string]int{"RATE_LIMIT": c.RateLimit, "RATE_LIMIT_ADDRESS": c.RateLimitAddress, "RATE_LIMIT_CONTACT": c.RateLimitContact, "MAX_LIVE_KEYS": c.MaxLiveKeys} {
+		problem(n < 0, "%s must be 0 (no limit) or more", name)
+	}
+	problem(c.ShutdownTimeout <= 0, "SHUTDOWN_TIMEOUT must be more than 0s")
 	err = admin.CheckHash(c.AdminPasswordHash)
 	problem(c.AdminPasswordHash != "" && err != nil, "ADMIN_PASSWORD_HASH: %v", err)
 	problem(c.AdminUser == "", "ADMIN_USER must not be empty")
@@ -186,12 +210,17 @@ func (c *Config) productionProblems() (list []string) {
 		return nil
 	}
 	if len(c.SessionSecret) < 32 {
-		list = append(list, "SESSION_SECRET must have at least 32 characters in production")
+		list = append(list, "SESSION_SECRET must have at least 32 characters in production: openssl rand -hex 32 makes one")
 	} else if c.SessionSecret == demoSecret {
 		list = append(list, "SESSION_SECRET is the demo's, which everybody knows")
 	}
-	if slices.Contains(c.WebhookSecret, demoWebhookSecret) {
+	if len(c.WebhookSecret) == 0 {
+		list = append(list, "WEBHOOK_SECRET must be set in production: echo whsec_$(openssl rand -base64 32) makes one")
+	} else if slices.Contains(c.WebhookSecret, demoWebhookSecret) {
 		list = append(list, "WEBHOOK_SECRET is the demo's, which everybody knows")
+	}
+	if c.baseUnset {
+		list = append(list, "BASE_URL must be set in production, such as https://shop.example.nl: it is in the links of mails")
 	}
 	if c.PSPURL == "" {
 		list = append(list, "PSP_URL must be set in production: the provider inside this process is for demos")

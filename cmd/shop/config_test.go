@@ -14,17 +14,23 @@ func TestConfigListsEveryProblemAtOnce(t *testing.T) {
 	t.Parallel()
 	_, err := LoadConfig(map[string]string{
 		"ADDR": "nonsense", "MODE": "prod", "DATABASE_URL": "mysql://x", "PSP": "stripe", "LOG_FORMAT": "xml",
-		"SHUTDOWN_TIMEOUT": "soon", "DATABASE_POOL": "many", "BASE_URL": "ftp://x", "TRUSTED_PROXIES": "here", "API_CONSUMERS": "a=short",
+		"SHUTDOWN_TIMEOUT": "soon", "DATABASE_POOL": "many", "KEY_JOURNAL": "ja", "SMTP_URL": "mail", "RATE_LIMIT": "-1", "TTL_CONTACT": "1h", "BASE_URL": "ftp://x", "TRUSTED_PROXIES": "here", "API_CONSUMERS": "a=short",
 		"REDIS_URL": "http://:secret@host",
 	})
 	bad, ok := errors.AsType[*ConfigError](err)
 	if !ok {
 		t.Fatalf("got %v", err)
 	}
-	for _, name := range []string{"ADDR", "MODE", "DATABASE_URL", "PSP", "LOG_FORMAT", "SHUTDOWN_TIMEOUT", "DATABASE_POOL", "BASE_URL", "TRUSTED_PROXIES", "API_CONSUMERS", "REDIS_URL"} {
-		if !strings.Contains(bad.Error(), name+" ") {
-			t.Errorf("%s is not named in:\n%v", name, bad)
+	for _, name := range []string{"ADDR", "MODE", "DATABASE_URL", "PSP", "LOG_FORMAT", "SHUTDOWN_TIMEOUT", "DATABASE_POOL", "BASE_URL", "TRUSTED_PROXIES", "API_CONSUMERS", "REDIS_URL", "KEY_JOURNAL", "SMTP_URL", "RATE_LIMIT", "TTL_CONTACT"} {
+		if n := strings.Count(bad.Error(), "  - "+name+" "); n != 1 {
+			t.Errorf("%s is named %d times in:\n%v", name, n, bad)
 		}
+	}
+	if want := "KEY_JOURNAL must be true or false\n"; !strings.Contains(bad.Error(), want) {
+		t.Errorf("%q is not in:\n%v", want, bad)
+	}
+	if n := len(bad.Problems); n != 15 {
+		t.Errorf("%d problems, and 15 settings are wrong:\n%v", n, bad)
 	}
 }
 
@@ -58,11 +64,13 @@ func TestProductionRefusesDemoSecretsAndTheBuiltInProvider(t *testing.T) {
 	t.Parallel()
 	for _, secret := range []string{"", "short", demoSecret} {
 		_, err := LoadConfig(map[string]string{"MODE": "production", "SESSION_SECRET": secret})
-		if err == nil || !strings.Contains(err.Error(), "SESSION_SECRET") || !strings.Contains(err.Error(), "PSP_URL") {
-			t.Errorf("secret %q: got %v", secret, err)
+		for _, name := range []string{"SESSION_SECRET", "WEBHOOK_SECRET", "PSP_URL", "BASE_URL"} {
+			if err == nil || strings.Count(err.Error(), "  - "+name) != 1 {
+				t.Errorf("secret %q: %s is not named once: %v", secret, name, err)
+			}
 		}
 	}
-	good := map[string]string{"MODE": "production", "SESSION_SECRET": strings.Repeat("x", 32), "PSP_URL": "http://psp:8080",
+	good := map[string]string{"MODE": "production", "SESSION_SECRET": strings.Repeat("x", 32), "PSP_URL": "http://psp:8080", "BASE_URL": "https://shop.example",
 		"WEBHOOK_SECRET": "whsec_" + base64.StdEncoding.EncodeToString(bytes.Repeat([]byte("x"), 32))}
 	for _, secret := range []string{"", "whsec_", "whsec_c2hvcnQ=", "plain text", demoWebhookSecret, good["WEBHOOK_SECRET"] + ","} { // S25
 		bad := maps.Clone(good)

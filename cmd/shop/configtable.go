@@ -14,7 +14,10 @@ func fieldsOfConfig() []setting {
 	t := reflect.TypeFor[Config]()
 	for i := range t.NumField() {
 		f := t.Field(i)
-		kind := map[string]string{"Duration": "duration such as 72h", "int": "number", "string": "text"}[f.Type.Name()]
+		if !f.IsExported() {
+			continue
+		}
+		kind := map[string]string{"Duration": "a duration such as 72h", "int": "a number", "bool": "true or false"}[f.Type.Name()]
 		list = append(list, setting{f.Name, f.Tag.Get("env"), f.Tag.Get("envDefault"), f.Tag.Get("desc"), kind})
 	}
 	return list

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"log/slog"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -104,4 +105,36 @@ func TestTheDeskTellsOfALimitItself(t *testing.T) {
 		}
 	}
 	t.Error("there is no limit")
+}
+
+// TestTheBannerTellsWhatCannotBeGuessed: where the shop listens behind a proxy, and its desk once there is
+// one.
+func TestTheBannerTellsWhatCannotBeGuessed(t *testing.T) {
+	t.Parallel()
+	production := map[string]string{"MODE": "production", "PSP_URL": "http://127.0.0.1:1", "BASE_URL": "https://shop.example",
+		"SESSION_SECRET": strings.Repeat("s", 32), "WEBHOOK_SECRET": "whsec_" + strings.Repeat("c2VjcmV0", 5)}
+	withDesk := maps.Clone(production)
+	withDesk["ADMIN_PASSWORD_HASH"] = admin.HashPassword("correct horse battery")
+	for _, tt := range []struct {
+		environment map[string]string
+		has, hasNot []string
+	}{
+		{map[string]string{}, []string{"127.0.0.1:8080/mailbox", "127.0.0.1:8080/admin"}, []string{"listens"}},
+		{production, []string{"listens    127.0.0.1:8080", "https://shop.example/"}, []string{"/mailbox", "/admin"}},
+		{withDesk, []string{"https://shop.example/admin"}, []string{"/mailbox"}},
+	} {
+		tt.environment["DATA_DIR"] = t.TempDir()
+		var said strings.Builder
+		startApp(t, slog.New(slog.DiscardHandler), tt.environment).banner(&said, parts{http: true, jobs: true})
+		for _, text := range tt.has {
+			if !strings.Contains(said.String(), text) {
+				t.Errorf("%q is not said in:\n%s", text, said.String())
+			}
+		}
+		for _, text := range tt.hasNot {
+			if strings.Contains(said.String(), text) {
+				t.Errorf("%q is said in:\n%s", text, said.String())
+			}
+		}
+	}
 }

@@ -43,8 +43,11 @@ type (
 	versionCmd     struct{}
 )
 
+const about = "Eenmaal: order and pay once. Without a command: shop, API and background jobs in one process. " +
+	"All settings are environment variables; README.md has their table."
+
 func main() {
-	chosen := kong.Parse(&commands{}, kong.Name("shop"), kong.Description("Eenmaal: order and pay once."), kong.UsageOnError())
+	chosen := kong.Parse(&commands{}, kong.Name("shop"), kong.Description(about), kong.UsageOnError())
 	if err := chosen.Run(); err != nil {
 		fmt.Fprintln(os.Stderr, "shop:", err)
 		if _, bad := errors.AsType[*ConfigError](err); bad {
@@ -109,8 +112,7 @@ func (pspCmd) Run() error {
 	mux.Handle("/psp/v1/", provider)
 	mux.Handle("/testbank/", provider)
 	mux.HandleFunc("/readyz", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ready\n") })
-	var listen net.ListenConfig
-	listener, err := listen.Listen(ctx, "tcp", cfg.Addr)
+	listener, err := listen(ctx, cfg.Addr)
 	if err != nil {
 		return errors.Join(err, provider.Close())
 	}

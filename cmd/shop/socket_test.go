@@ -2,12 +2,14 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -166,7 +168,7 @@ func TestMethodsThatNobodyNeeds(t *testing.T) {
 // TestProductionHasNoTestDoors covers S45.
 func TestProductionHasNoTestDoors(t *testing.T) {
 	t.Parallel()
-	a := startApp(t, slog.New(slog.DiscardHandler), map[string]string{"MODE": "production", "DATA_DIR": t.TempDir(), "PSP_URL": "http://127.0.0.1:1",
+	a := startApp(t, slog.New(slog.DiscardHandler), map[string]string{"MODE": "production", "DATA_DIR": t.TempDir(), "PSP_URL": "http://127.0.0.1:1", "BASE_URL": "https://shop.example",
 		"SESSION_SECRET": strings.Repeat("s", 32), "WEBHOOK_SECRET": "whsec_" + strings.Repeat("c2VjcmV0", 5)})
 	for _, r := range a.routes().Routes() {
 		for _, door := range []string{"/debug", "/psp", "/testbank", "/lab", "/fault"} {
@@ -183,5 +185,26 @@ func TestProductionHasNoTestDoors(t *testing.T) {
 	}
 	if w := send(h, "GET", "/v1/orders/0198d6f0-0000-7000-8000-000000000001", "", "Authorization", "Bearer demo-alpha"); w.Code != 401 {
 		t.Errorf("the demo's key in production: %d", w.Code)
+	}
+}
+
+// TestATakenPortStopsTheShopBeforeItWorks: nothing but the one sentence that names the setting is said.
+func TestATakenPortStopsTheShopBeforeItWorks(t *testing.T) {
+	t.Parallel()
+	var config net.ListenConfig
+	other, err := config.Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = other.Close() }() // ends with the test anyway
+	var said bytes.Buffer
+	addr := other.Addr().String()
+	a := startApp(t, slog.New(slog.NewTextHandler(&said, nil)), map[string]string{"DATA_DIR": t.TempDir(), "ADDR": addr})
+	err = a.run(t.Context(), parts{http: true, jobs: true}, io.Discard)
+	if !errors.Is(err, syscall.EADDRINUSE) || !strings.Contains(err.Error(), "ADDR="+addr) {
+		t.Errorf("got %v", err)
+	}
+	if said.Len() > 0 {
+		t.Errorf("and the log says:\n%s", &said)
 	}
 }

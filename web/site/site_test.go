@@ -82,8 +82,8 @@ func TestABasketIsTheSameInEveryOrder(t *testing.T) {
 func TestOnlyAMissingPageIsMistyped(t *testing.T) {
 	t.Parallel()
 	for kind, p := range problems {
-		if (p.text == ui.TNotFoundTo) != (kind == domain.NotFound) {
-			t.Errorf("%s says: %s", kind, p.text.En)
+		if (p.Text == ui.TNotFoundTo) != (kind == domain.NotFound) {
+			t.Errorf("%s says: %s", kind, p.Text.En)
 		}
 	}
 }

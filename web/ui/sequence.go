@@ -59,11 +59,18 @@ var linesOf = map[domain.KeyEventKind]lineOf{
 	domain.KeyHeard:      {LaneProvider, LaneShop, Info, TEvHeard},
 }
 
-// Sequence makes the lines of a journal.
+// Sequence makes the lines of a journal. What is done in one transaction has one line, its end, which
+// then tells of the request as well.
 func Sequence(events []domain.KeyEvent) []SequenceEvent {
 	var list []SequenceEvent
+	begun := map[domain.Scope]bool{}
 	for _, e := range events {
-		list = append(list, sequenceEvent(e))
+		line := sequenceEvent(e)
+		if e.Kind == domain.KeyFinished && !begun[e.Scope] {
+			line.Text = TEvOnce
+		}
+		begun[e.Scope] = true
+		list = append(list, line)
 	}
 	return list
 }
@@ -80,7 +87,9 @@ func sequenceEvent(e domain.KeyEvent) SequenceEvent {
 	case domain.KeyReplayed:
 		s.Code, s.Where = "", map[string]Text{"memory": TInMemory, "redis": TInRedis, "database": TInDatabase}[e.Detail]
 	case domain.KeyCalled:
-		if e.Detail != "ok" {
+		if e.Detail == "ok" { // an answer came. That may be a no, of which the next line tells
+			s.Code = e.Step
+		} else {
 			s.Tone, s.Text = Warn, TEvNotCalled
 		}
 	case domain.KeyWaited, domain.KeyInProgress, domain.KeyMismatched:

@@ -36,6 +36,7 @@ var (
 	TEvCalled     = Text{"The bank answered:", "De bank antwoordde:"}
 	TEvNotCalled  = Text{"The bank said no, or gave no clear answer:", "De bank zei nee, of gaf geen duidelijk antwoord:"}
 	TEvFinished   = Text{"The answer is final and kept:", "Het antwoord staat vast en is bewaard:"}
+	TEvOnce       = Text{"A request came and was done in one step. The answer is final and kept:", "Er kwam een verzoek en dat is in één stap gedaan. Het antwoord staat vast en is bewaard:"}
 	TEvStopped    = Text{"This attempt stopped without a final answer. What is done stays done. Why:", "Deze poging stopte zonder vast antwoord. Wat gedaan is, blijft gedaan. Waarom:"}
 	TEvTakenOver  = Text{"Sent again. The shop goes on where the last attempt stopped.", "Opnieuw verstuurd. De winkel gaat verder waar de vorige poging stopte."}
 	TEvResumed    = Text{"Nobody asked again. The shop goes on by itself.", "Niemand vroeg er nog om. De winkel gaat vanzelf verder."}
