@@ -80,10 +80,11 @@
     if (e.disabled) continue;
     e.focus();
     const r = e.getBoundingClientRect();
-    const [x, y] = [r.x + r.width / 2, r.y + Math.min(r.height, 40) / 2];
+    const tall = r.height > innerHeight; // then any part of it is enough
+    const [x, y] = [r.x + r.width / 2, (tall ? Math.max(r.y, 0) : r.y) + Math.min(r.height, 40) / 2];
     const top = document.elementFromPoint(x, y);
     const bottom = e.matches("textarea, div") ? r.top + 24 : r.bottom; // of a large field or region its first line is enough
-    if (r.height <= innerHeight && (r.top < -1 || bottom > innerHeight + 1)) wrong.push("focused, and out of sight: " + name(e));
+    if (tall ? r.bottom < 40 || r.top > innerHeight - 40 : r.top < -1 || bottom > innerHeight + 1) wrong.push("focused, and out of sight: " + name(e));
     else if (!top || !(e.contains(top) || top.contains(e) || [...(e.labels ?? [])].some((l) => l.contains(top)))) wrong.push("focused, and covered: " + name(e));
   }
   document.activeElement?.blur();

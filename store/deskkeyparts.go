@@ -59,17 +59,23 @@ func pastKey(query *gorm.DB, cursor domain.Cursor) (*gorm.DB, error) {
 
 // partOfKeys reads one part of a query. Its cursors are places.
 func partOfKeys(query *gorm.DB, cursor domain.Cursor) (domain.Part[keyRecordRow], error) {
-	query, err := pastKey(query, cursor)
+	rows, err := keysPast(query, cursor, KeysPerPage+1)
+	return cutKeys(rows, cursor), err
+}
+
+func keysPast(query *gorm.DB, cursor domain.Cursor, limit int) (rows []keyRecordRow, err error) {
+	query, err = pastKey(query, cursor)
 	if err != nil {
-		return domain.Part[keyRecordRow]{}, err
+		return nil, err
 	}
-	var rows []keyRecordRow
-	if err := query.Limit(KeysPerPage + 1).Find(&rows).Error; err != nil {
-		return domain.Part[keyRecordRow]{}, err
-	}
+	err = query.Limit(limit).Find(&rows).Error
+	return rows, err
+}
+
+func cutKeys(rows []keyRecordRow, cursor domain.Cursor) domain.Part[keyRecordRow] {
 	return cut(rows, cursor, KeysPerPage, func(r keyRecordRow) string {
 		return keyPlace{r.Key, r.ConsumerID, int64(r.EndpointID)}.String()
-	}), nil
+	})
 }
 
 // A search looks through so many keys with one query, and begins no other one after so long: however large
@@ -79,44 +85,41 @@ const (
 	keysLook   = time.Second
 )
 
-// searchKeys looks for what may be rare among some keys. The part ends where it stopped looking.
-func (db *DB) searchKeys(ctx context.Context, query *gorm.DB, among string, cursor domain.Cursor) (domain.Part[keyRecordRow], error) {
-	begin, first := time.Now(), cursor == domain.Cursor{}
+// searchKeys looks for what may be rare among some keys, until a part is full or it has looked long enough.
+// Then the part ends where it stopped looking.
+func (db *DB) searchKeys(ctx context.Context, query *gorm.DB, among string, cursor domain.Cursor) (part domain.Part[keyRecordRow], err error) {
 	query = query.Session(&gorm.Session{})
-	for {
-		edge, more, err := db.keysEdge(ctx, among, cursor)
-		if err != nil {
-			return domain.Part[keyRecordRow]{}, err
+	var rows []keyRecordRow
+	var edge keyPlace
+	from, newer, upTo, more := cursor, cursor.After != "", ">=", true
+	if newer {
+		upTo = "<="
+	}
+	for begin := time.Now(); more && len(rows) <= KeysPerPage && time.Since(begin) < keysLook; {
+		if edge, more, err = db.keysEdge(ctx, among, from); err != nil {
+			return part, err
 		}
-		window, newer := query, cursor.After != ""
-		switch {
-		case more && newer:
-			window = edge.compared(query, "<=")
-		case more:
-			window = edge.compared(query, ">=")
+		window := query
+		if more {
+			window = edge.compared(query, upTo)
 		}
-		part, err := partOfKeys(window, cursor)
+		found, err := keysPast(window, from, KeysPerPage+1-len(rows))
 		if err != nil {
 			return part, err
 		}
-		if first {
-			part.Newer = ""
-		}
-		switch enough := !more || len(part.Items) > 0 || time.Since(begin) > keysLook; {
-		case enough && more && newer && part.Newer == "":
-			part.Newer = edge.String()
-			return part, nil
-		case enough && more && !newer && part.Older == "":
-			part.Older = edge.String()
-			return part, nil
-		case enough:
-			return part, nil
-		case newer:
-			cursor.After = edge.String()
-		default:
-			cursor.Before = edge.String()
+		rows = append(rows, found...)
+		if from = (domain.Cursor{Before: edge.String()}); newer {
+			from = domain.Cursor{After: edge.String()}
 		}
 	}
+	part = cutKeys(rows, cursor)
+	switch stopped := more && len(rows) <= KeysPerPage; {
+	case stopped && newer:
+		part.Newer = edge.String()
+	case stopped:
+		part.Older = edge.String()
+	}
+	return part, nil
 }
 
 // keysEdge gives the last key that a search from a cursor looks at. There is none when it looks at all that
