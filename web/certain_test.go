@@ -46,6 +46,9 @@ func TestTheWaitingPageSaysWhatIsKnown(t *testing.T) {
 			if !strings.Contains(b.last.body, tt.kept) || strings.Contains(b.last.body, "Waiting for the bank") != (tt.says == payment) {
 				t.Error("it says that something is kept, or waited for, which is not")
 			}
+			if b.last.has("press-on") != (tt.says == payment) {
+				t.Error("only a payment may have stopped before the bank, and only its page says how to go on with it")
+			}
 			b.pay()
 			b.want(200, "/orders/", "order-paid")
 		})

@@ -164,6 +164,7 @@ var (
 	TTwiceQuestion  = Text{"Charged twice if I try again?", "Twee keer betalen als ik opnieuw probeer?"}
 	TNo             = Text{"No", "Nee"}
 	TCheckNow       = Text{"Check now", "Nu controleren"}
+	TPressOn        = Text{"Does it take long? Press Check now. A payment that never reached the bank is then sent, and you pay once either way.", "Duurt het lang? Druk op Nu controleren. Een betaling die de bank nooit bereikte gaat dan alsnog, en je betaalt hoe dan ook één keer."}
 	TOrder          = Text{"Order", "Bestelling"}
 	TAmount         = Text{"Amount", "Bedrag"}
 	TAlreadyPaid    = Text{"This order is already paid", "Deze bestelling is al betaald"}
