@@ -145,9 +145,9 @@ func (w *world) storm(seed uint64, length time.Duration) (took time.Duration) {
 			w.checkAlways()
 		}
 	}
-	closing()
 	calm()
 	storm.Wait()
+	closing() // not before: those who are in the middle of it now are the ones to recover
 	return time.Since(begin)
 }
 

@@ -65,6 +65,9 @@ func TestThePageTellsWhatDidNotRun(t *testing.T) {
 		if n := strings.Count(text, "This part did not run."); n != 3 {
 			t.Errorf("%d parts did not run, want 3", n)
 		}
+		if !strings.Contains(text, "nobody was waiting any more") {
+			t.Error("a recovery that nobody waited for has a time")
+		}
 	}
 }
 

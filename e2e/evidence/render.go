@@ -24,10 +24,16 @@ var words = map[string]any{
 	"names":   func(m map[string]int) []string { return slices.Sorted(maps.Keys(m)) },
 	"seconds": func(s float64) string { return fmt.Sprintf("%.0f s", s) },
 	"short":   func(d time.Duration) string { return fmt.Sprintf("%.2f s", d.Seconds()) },
-	"day":     func(t time.Time) string { return t.Format("2 January 2006, 15:04 UTC") },
-	"line":    func(s string) string { return strings.Join(strings.Fields(s), " ") },
-	"cell":    func(s string) string { return strings.ReplaceAll(strings.Join(strings.Fields(s), " "), "|", `\|`) },
-	"css":     func(s string) htmltemplate.CSS { return htmltemplate.CSS(s) }, //nolint:gosec // our own file
+	"recovery": func(d time.Duration) string {
+		if d == 0 {
+			return "nobody was waiting any more"
+		}
+		return fmt.Sprintf("%.2f s", d.Seconds())
+	},
+	"day":  func(t time.Time) string { return t.Format("2 January 2006, 15:04 UTC") },
+	"line": func(s string) string { return strings.Join(strings.Fields(s), " ") },
+	"cell": func(s string) string { return strings.ReplaceAll(strings.Join(strings.Fields(s), " "), "|", `\|`) },
+	"css":  func(s string) htmltemplate.CSS { return htmltemplate.CSS(s) }, //nolint:gosec // our own file
 }
 
 func html(p page) ([]byte, error) {
