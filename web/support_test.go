@@ -33,7 +33,7 @@ func inTrouble(t *testing.T) *bundle {
 	}
 	s.messages = []domain.Message{{ID: rowID(2, 1), Reference: "C-58", Name: "Sanne", Email: "sanne@example.nl", Text: "Is the mug blue?", CreatedAt: b.now}}
 	s.mails = []domain.Mail{
-		{ID: rowID(3, 1), MessageID: "m1@shop", Subject: "Your order is paid", To: "sanne@example.nl", Text: "Thank you.", CreatedAt: b.now, DeadAt: b.now},
+		{ID: rowID(3, 1), MessageID: "m1@shop", Subject: "Je bestelling is betaald", Language: "nl", To: "sanne@example.nl", Text: "Thank you.", CreatedAt: b.now, DeadAt: b.now},
 		{ID: rowID(3, 2), MessageID: "m2@shop", Subject: "Money back", To: "eva@example.nl", Text: "Here.", CreatedAt: b.now, SentAt: b.now},
 	}
 	s.events = []domain.InboxEvent{
@@ -111,7 +111,7 @@ func TestEveryThingOfTheDeskHasItsPage(t *testing.T) {
 		"/admin/attention/" + rowID(1, 2):    {"Look the order number up", `data-testid="not-charged"`},
 		"/admin/attention/" + rowID(1, 3):    {"long ago", "piet"},
 		"/admin/messages/" + rowID(2, 1):     {"Is the mug blue?", `href="mailto:sanne@example.nl?subject=C-58"`, `data-testid="answered"`},
-		"/admin/mails/" + rowID(3, 1):        {"Thank you.", "m1@shop", `data-testid="send-again"`},
+		"/admin/mails/" + rowID(3, 1):        {"Thank you.", `<h1 lang="nl">`, `<pre lang="nl"`, "m1@shop", `data-testid="send-again"`},
 		"/admin/inbox/" + rowID(4, 1):        {"12345678901234567890", "amount differs", "/admin/orders/EM-7K4Q-1M", `data-testid="try-again"`},
 		"/admin/inbox/" + rowID(4, 2):        {"not \uFFFD JSON", `data-testid="event-unreadable"`},
 		"/admin/deliveries/" + rowID(6, 1):   {"https://hook.example/in", "503", "receiver_refuses", `data-testid="redeliver"`},
