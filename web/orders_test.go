@@ -29,6 +29,50 @@ func TestAnOrderIsFoundByItsNumberAndItsEmail(t *testing.T) {
 	}
 }
 
+// TestAnUnpaidOrderLeadsBackToItsCheckout: after a decline the order's page has the way to pay it, in the
+// browser that made it and in no other, and until it is paid.
+func TestAnUnpaidOrderLeadsBackToItsCheckout(t *testing.T) {
+	t.Parallel()
+	for _, prefix := range []string{"", "/nl"} {
+		b := setup(t)
+		attempt := b.ordered("tok_declined")
+		page := prefix + "/orders/EM-7K4Q-1M?t=token1"
+		b.get(page)
+		b.want(200, page, "order-awaiting_payment", "to-pay")
+		if want := `href="` + prefix + "/checkout/" + attempt + `"`; !strings.Contains(b.last.body, want) {
+			t.Errorf("the page does not lead to %s", want)
+		}
+		mine := b.client.Jar
+		b.client.Jar = nil // another device
+		if b.get(page); b.last.has("to-pay") {
+			t.Error("somebody else is led to the checkout")
+		}
+		b.client.Jar = mine
+		b.get("/checkout/" + attempt)
+		path, form := b.last.form(t, "/payments")
+		form.Set("method", "tok_ok")
+		b.now = b.now.Add(time.Minute)
+		b.post(path, form)
+		b.pay()
+		b.get(page)
+		if b.want(200, page, "order-paid"); b.last.has("to-pay") {
+			t.Error("a paid order can be paid")
+		}
+	}
+}
+
+// TestAForgottenOrderLeadsToNoCheckout: who forgets the orders of a device leaves no way into them behind.
+func TestAForgottenOrderLeadsToNoCheckout(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.ordered("tok_declined")
+	b.post("/orders", url.Values{"forget": {"1"}})
+	b.get("/orders/EM-7K4Q-1M?t=token1")
+	if b.want(200, "/orders/EM-7K4Q-1M", "order-awaiting_payment"); b.last.has("to-pay") {
+		t.Error("the order's page still leads into the checkout")
+	}
+}
+
 // A number that exists tells nobody so.
 func TestAWrongEmailIsAnsweredAsAWrongNumber(t *testing.T) {
 	t.Parallel()

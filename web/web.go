@@ -134,6 +134,7 @@ func New(cfg Config) (*Web, error) {
 		},
 		contact: &contact.Contact{Site: s, Reader: cfg.Reader, Submit: cfg.Ops.SubmitContact},
 	}
+	w.shop.CheckoutOf = w.checkout.PathOf
 	if cfg.Desk == nil {
 		return w, nil
 	}

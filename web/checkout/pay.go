@@ -45,6 +45,7 @@ func (k *Checkout) pay(c *gin.Context, v visit) error {
 		return k.afterNoOrder(ctx, c, v, err)
 	}
 	k.Site.NoteOrder(c, order.ID)
+	k.noteOrdered(c, v)
 	if seen, other := otherTotal(form, order.Total); other && v.State == Ready {
 		return k.askTotal(ctx, c, v.ID, seen)
 	}
@@ -110,7 +111,6 @@ func (k *Checkout) afterPayment(ctx context.Context, c *gin.Context, v visit, pa
 		return k.seeOrder(c, now)
 	}
 	if bank, ok := now.waiting(); ok && cause == nil && now.State == AtBank {
-		k.noteAway(c, now)
 		return k.Site.Leave(c, bank.RedirectURL)
 	}
 	if cause == nil {

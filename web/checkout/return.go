@@ -16,7 +16,7 @@ import (
 // believed but the payment's id, and that only to look it up: what the provider has told by its events
 // decides, and until then the answer is that we are checking.
 //
-// The id is no secret, so it opens no checkout. The browser that left for the bank carries a cookie by
+// The id is no secret, so it opens no checkout. The browser that ordered carries a cookie by
 // which its checkout is found; every other one sees a page that says how the payment stands and no more.
 func (k *Checkout) comeBack(c *gin.Context) error {
 	site.NoStore(c)
@@ -37,8 +37,8 @@ func (k *Checkout) comeBack(c *gin.Context) error {
 	if l == ui.English {
 		l = k.Site.Preferred(c, ui.Lang(order.Language))
 	}
-	if attempt, ok := k.away(c, order); ok {
-		return seeIn(c, l, "/checkout/"+attempt+"/status")
+	if path, ok := k.PathOf(c, order); ok {
+		return seeIn(c, l, path+"/status")
 	}
 	if l != site.Lang(c) {
 		return seeIn(c, l, "/return/"+id)
@@ -57,28 +57,30 @@ func seeIn(c *gin.Context, l ui.Lang, path string) error {
 	return nil
 }
 
-// maxAway is how many checkouts of one browser may be at a bank at once.
-const maxAway = 5
+// maxOrdered is of how many checkouts a browser knows that they ordered.
+const maxOrdered = 5
 
-// noteAway writes down in the visitor's cookie that this checkout's customer went to the bank.
-func (k *Checkout) noteAway(c *gin.Context, v visit) {
-	attempts := slices.DeleteFunc(k.attemptsAway(c), func(id string) bool { return id == v.ID })
+// noteOrdered writes down in the visitor's cookie that this checkout ordered: from the bank, and from the
+// order's page, it is found again.
+func (k *Checkout) noteOrdered(c *gin.Context, v visit) {
+	attempts := slices.DeleteFunc(k.attemptsOrdered(c), func(id string) bool { return id == v.ID })
 	attempts = append([]string{v.ID}, attempts...)
-	k.Site.SetSignedCookie(c, "away", strings.Join(attempts[:min(len(attempts), maxAway)], " "), k.TTL)
+	k.Site.SetSignedCookie(c, site.Ordered, strings.Join(attempts[:min(len(attempts), maxOrdered)], " "), k.TTL)
 }
 
-// away finds the checkout of an order among those that this browser left for a bank.
-func (k *Checkout) away(c *gin.Context, order domain.Order) (attempt string, ok bool) {
-	attempts := k.attemptsAway(c)
+// PathOf is the address of the checkout that made an order, for the browser that went through it and for
+// nobody else.
+func (k *Checkout) PathOf(c *gin.Context, order domain.Order) (path string, ok bool) {
+	attempts := k.attemptsOrdered(c)
 	i := slices.IndexFunc(attempts, func(id string) bool { return consumer(id).ID == order.Consumer })
 	if i < 0 {
 		return "", false
 	}
-	return attempts[i], true
+	return "/checkout/" + attempts[i], true
 }
 
-func (k *Checkout) attemptsAway(c *gin.Context) []string {
-	text, _ := k.Site.SignedCookie(c, "away")
+func (k *Checkout) attemptsOrdered(c *gin.Context) []string {
+	text, _ := k.Site.SignedCookie(c, site.Ordered)
 	return strings.Fields(text)
 }
 

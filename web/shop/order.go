@@ -21,6 +21,7 @@ type orderView struct {
 	Email   string     // masked
 	Mail    ui.Text    // how far the confirmation has come
 	Panel   *sentPanel // nil for none
+	Pay     string     // where it can be paid; empty: not here, or not any more
 }
 
 // saying is what an order's page says of it. Text may be empty.
@@ -29,6 +30,7 @@ type saying struct {
 	Tone                ui.Tone
 	Sent                bool // the order is on its way to the customer
 	Waits               bool // the page looks again by itself
+	Payable             bool // the customer may choose how to pay
 }
 
 // order shows an order to who knows its token.
@@ -55,6 +57,9 @@ func (s *Shop) order(c *gin.Context) error {
 	view := orderView{Order: order, Summary: ui.SummaryOf(p.Lang, order), saying: told(order, payments, back),
 		Refunds: back.sentences(p), Paid: paidWith(p.Lang, payments), Email: ui.MaskEmail(order.Email),
 		Mail: confirmed(mails, s.Site.Demo), Panel: s.sent(c, order, payments, mails)}
+	if path, ok := s.CheckoutOf(c, order); ok && view.Payable {
+		view.Pay = p.URL(path)
+	}
 	p.Title, p.State = p.T(view.Title), "order-"+string(order.Status)
 	if view.Waits {
 		p.Refresh = 5
@@ -106,11 +111,11 @@ func told(order domain.Order, payments []domain.Payment, back refunds) saying {
 	case reserved:
 		return saying{Title: ui.TReturnReserved, Text: ui.TReturnReservedTo, Status: ui.TAwaiting, Tone: ui.OK}
 	case last == domain.PaymentPending:
-		return saying{Title: ui.TBankTitle, Text: ui.TOrderBankTo, Status: ui.TAwaiting, Tone: ui.Info, Waits: true}
+		return saying{Title: ui.TBankTitle, Text: ui.TOrderBankTo, Status: ui.TAwaiting, Tone: ui.Info, Waits: true, Payable: true}
 	case order.Consumer > 0: // ordered by way of the API, so from no page
 		return saying{Title: ui.TOrderPending, Text: ui.TOrderPendAPI, Status: ui.TAwaiting, Tone: ui.Info}
 	default:
-		return saying{Title: ui.TOrderPending, Text: ui.TOrderPendTo, Status: ui.TAwaiting, Tone: ui.Info}
+		return saying{Title: ui.TOrderPending, Text: ui.TOrderPendTo, Status: ui.TAwaiting, Tone: ui.Info, Payable: true}
 	}
 }
 

@@ -30,6 +30,10 @@ type Shop struct {
 	Site      *site.Site
 	Reader    Reader
 	Timelines Timelines // nil for no panel and no page about what happened with an order's keys
+
+	// CheckoutOf is where the visitor goes on with an order that is not paid. Not ok: this browser did not
+	// make it.
+	CheckoutOf func(c *gin.Context, order domain.Order) (path string, ok bool)
 }
 
 // Mount adds the routes of one language. home is the address of its first page within r.

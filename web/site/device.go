@@ -7,6 +7,9 @@ import (
 	"github.com/gin-gonic/gin"
 )
 
+// Ordered is the cookie with the checkouts that ordered in this browser.
+const Ordered = "ordered"
+
 // maxOrders is how many orders a browser remembers.
 const maxOrders = 10
 
@@ -17,8 +20,12 @@ func (s *Site) DeviceOrders(c *gin.Context) []string {
 	return strings.Fields(text)
 }
 
-// ForgetOrders empties that list. The orders themselves stay, and are found by their numbers.
-func (s *Site) ForgetOrders(c *gin.Context) { s.SetSignedCookie(c, "orders", "", 0) }
+// ForgetOrders empties that list, and forgets by which checkouts they were made. The orders themselves
+// stay, and are found by their numbers.
+func (s *Site) ForgetOrders(c *gin.Context) {
+	s.SetSignedCookie(c, "orders", "", 0)
+	s.SetSignedCookie(c, Ordered, "", 0)
+}
 
 // NoteOrder remembers an order in the visitor's browser. Noting one twice is noting it once.
 func (s *Site) NoteOrder(c *gin.Context, id string) {

@@ -210,7 +210,8 @@ var (
 	// Order.
 	TThanks        = Text{"Thank you, your order is paid", "Bedankt, je bestelling is betaald"}
 	TOrderPending  = Text{"Your order is kept, the payment is open", "Je bestelling is bewaard, de betaling is nog open"}
-	TOrderPendTo   = Text{"We have not received a payment for this order. You can pay from the checkout page you came from.", "We hebben nog geen betaling voor deze bestelling. Je kunt betalen via de bestelpagina waar je vandaan kwam."}
+	TOrderPendTo   = Text{"We have not received a payment for this order. You can pay in the browser in which you ordered.", "We hebben nog geen betaling voor deze bestelling. Je kunt betalen in de browser waarin je bestelde."}
+	TToPay         = Text{"Pay this order", "Betaal deze bestelling"}
 	TOrderPendAPI  = Text{"We have not received a payment for this order.", "We hebben nog geen betaling voor deze bestelling."}
 	TOrderBankTo   = Text{"The bank has not told us yet whether you paid. This page goes on by itself.", "De bank heeft ons nog niet verteld of je hebt betaald. Deze pagina gaat vanzelf verder."}
 	TOrderCheckTo  = Text{"We do not know yet if your payment went through. This page goes on by itself.", "We weten nog niet of je betaling is gelukt. Deze pagina gaat vanzelf verder."}
