@@ -95,3 +95,17 @@ func TestAFileThatCannotBeReadIsAnError(t *testing.T) {
 		t.Error("a broken file made a page")
 	}
 }
+
+// What machines and tests call things is not what people read.
+func TestNamesAreReadable(t *testing.T) {
+	t.Parallel()
+	for got, want := range map[string]string{
+		flowName("CaptureAndRefund"): "Capture and refund", flowName("Pay"): "Pay",
+		gigabytes("24684092 kB"): "25 GB", gigabytes("unknown"): "unknown",
+		version("Redis", "Redis server v=7.0.15 sha=00000000:0 malloc=jemalloc-5.3.0"): "Redis 7.0.15", version("Redis", "unknown"): "unknown",
+	} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -41,7 +42,10 @@ func (k killPoints) All() (n int) {
 	return n
 }
 
-// storm is one run of chaos, by the name of its file.
+// worlds are what chaos comes over, by the files that it leaves.
+var worlds = map[string]string{"chaos.json": "Two replicas on Postgres and Redis", "chaos-sqlite.json": "One process on SQLite"}
+
+// storm is one run of chaos.
 type storm struct {
 	Name        string `json:"-"`
 	Seed        uint64
@@ -105,7 +109,7 @@ func read(dir string) (p page, err error) {
 	if p.KillPoints, err = readAll[killPoints](dir, "killpoints-*.json", nil); err != nil {
 		return p, err
 	}
-	p.Storms, err = readAll(dir, "chaos*.json", func(s *storm, name string) { s.Name = strings.TrimSuffix(name, ".json") })
+	p.Storms, err = readAll(dir, "chaos*.json", func(s *storm, name string) { s.Name = worlds[name] })
 	if err != nil {
 		return p, err
 	}
@@ -121,7 +125,7 @@ func readAll[T any](dir, pattern string, named func(*T, string)) (list []T, err 
 	if err != nil {
 		return nil, err
 	}
-	for _, file := range slices.Sorted(slices.Values(files)) {
+	for _, file := range slices.SortedFunc(slices.Values(files), func(a, b string) int { return cmp.Compare(stem(a), stem(b)) }) {
 		one, err := readOne[T](dir, filepath.Base(file))
 		if err != nil {
 			return nil, err
@@ -133,6 +137,9 @@ func readAll[T any](dir, pattern string, named func(*T, string)) (list []T, err 
 	}
 	return list, nil
 }
+
+// stem is a file's name without its end, so that one comes before those that only add to it.
+func stem(file string) string { return strings.TrimSuffix(file, filepath.Ext(file)) }
 
 // readOne gives nil when the file is not there.
 func readOne[T any](dir, name string) (*T, error) {

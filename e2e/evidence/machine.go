@@ -1,10 +1,13 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
+	"strconv"
 	"strings"
 )
 
@@ -13,12 +16,31 @@ type machine struct{ Commit, System, Processors, Memory, Go, Postgres, Redis str
 
 func thisMachine() machine {
 	m := machine{Commit: told("git", "rev-parse", "HEAD"), System: field("/etc/os-release", "PRETTY_NAME=") + ", Linux " + told("uname", "-r"),
-		Processors: told("getconf", "_NPROCESSORS_ONLN") + " (" + runtime.GOARCH + ")", Memory: field("/proc/meminfo", "MemTotal:"),
-		Go: runtime.Version(), Postgres: told(program("postgres"), "--version"), Redis: told("redis-server", "--version")}
+		Processors: told("getconf", "_NPROCESSORS_ONLN") + " (" + runtime.GOARCH + ")", Memory: gigabytes(field("/proc/meminfo", "MemTotal:")),
+		Go: runtime.Version(), Postgres: version("PostgreSQL", told(program("postgres"), "--version")), Redis: version("Redis", told("redis-server", "--version"))}
 	if told("git", "status", "--porcelain", "--untracked-files=no") != "" {
 		m.Commit += ", with changes"
 	}
 	return m
+}
+
+// gigabytes makes "24684092 kB" readable.
+func gigabytes(text string) string {
+	kilobytes, err := strconv.Atoi(strings.TrimSuffix(text, " kB"))
+	if err != nil {
+		return text
+	}
+	return fmt.Sprintf("%.0f GB", float64(kilobytes)/1e6)
+}
+
+var number = regexp.MustCompile(`[0-9]+(\.[0-9]+)+`)
+
+// version leaves a program's name and number of what it tells about itself.
+func version(program, told string) string {
+	if found := number.FindString(told); found != "" {
+		return program + " " + found
+	}
+	return told
 }
 
 // told is the first line that a program prints.

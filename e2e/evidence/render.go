@@ -6,6 +6,7 @@ import (
 	"fmt"
 	htmltemplate "html/template"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	texttemplate "text/template"
@@ -17,6 +18,13 @@ var pageHTML string
 
 //go:embed page.md
 var pageMarkdown string
+
+var capital = regexp.MustCompile("[A-Z]")
+
+// flowName makes "Capture and refund" of CaptureAndRefund.
+func flowName(name string) string {
+	return name[:1] + strings.ToLower(capital.ReplaceAllString(name[1:], " $0"))
+}
 
 // The words of both templates.
 var words = map[string]any{
@@ -30,6 +38,7 @@ var words = map[string]any{
 		}
 		return fmt.Sprintf("%.2f s", d.Seconds())
 	},
+	"flow": flowName,
 	"day":  func(t time.Time) string { return t.Format("2 January 2006, 15:04 UTC") },
 	"line": func(s string) string { return strings.Join(strings.Fields(s), " ") },
 	"cell": func(s string) string { return strings.ReplaceAll(strings.Join(strings.Fields(s), " "), "|", `\|`) },
