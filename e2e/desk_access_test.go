@@ -73,7 +73,7 @@ func TestBordersCarryEveryStateOfTheDesk(t *testing.T) {
 	b.edge(".desk-empty")
 	b.open("/admin/nothing")
 	b.shows("problem")
-	for _, part := range []string{".panel", ".panel-sign", `[data-testid="way-on"]`} {
+	for _, part := range []string{".panel", `[data-testid="way-on"]`} {
 		b.edge(part)
 	}
 }
