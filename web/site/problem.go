@@ -2,6 +2,7 @@ package site
 
 import (
 	"errors"
+	"log/slog"
 	"net/http"
 	"strconv"
 
@@ -68,15 +69,19 @@ func RetryAfter(c *gin.Context, err error) {
 	c.Header("Retry-After", strconv.Itoa(idempotent.RetryAfter(err)))
 }
 
-// Report logs an error that is shown to a person, when it is ours.
+// Report logs an error that is shown to a person, when it is ours. A page that nobody waits for any more
+// was stopped by its reader, and is no failure.
 func (s *Site) Report(c *gin.Context, err error) {
 	switch domain.KindOf(err) {
 	case domain.Unavailable, domain.Unknown:
-		code := ""
+		code, level := "", slog.LevelError
 		if e, ok := errors.AsType[*domain.Error](err); ok {
 			code = e.Code
 		}
-		s.Log.ErrorContext(c.Request.Context(), "page failed", "method", c.Request.Method, "route", c.FullPath(), "code", code, "error", err)
+		if c.Request.Method == http.MethodGet && c.Request.Context().Err() != nil {
+			level = slog.LevelInfo
+		}
+		s.Log.Log(c.Request.Context(), level, "page failed", "method", c.Request.Method, "route", c.FullPath(), "code", code, "error", err)
 	}
 }
 

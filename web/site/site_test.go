@@ -2,7 +2,9 @@ package site
 
 import (
 	"context"
+	"log/slog"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -29,6 +31,31 @@ func TestAPressGoesOnWithoutItsBrowser(t *testing.T) {
 	}
 	if idempotent.TraceOf(steady) != &trace {
 		t.Error("the work does not know what the transport knows")
+	}
+}
+
+// TestAReaderWhoLeavesIsNoFailure: the look-up for a page ends with its reader. A press goes on without, so
+// what fails in it is a failure.
+func TestAReaderWhoLeavesIsNoFailure(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		method string
+		left   bool
+		level  string
+	}{{"GET", true, "INFO"}, {"GET", false, "ERROR"}, {"POST", true, "ERROR"}} {
+		var book strings.Builder
+		s := &Site{Log: slog.New(slog.NewTextHandler(&book, nil))}
+		ctx, leave := context.WithCancel(t.Context())
+		if tt.left {
+			leave()
+		}
+		c, _ := gin.CreateTestContext(httptest.NewRecorder())
+		c.Request = httptest.NewRequestWithContext(ctx, tt.method, "/orders", nil)
+		s.Report(c, context.Canceled)
+		leave()
+		if !strings.Contains(book.String(), "level="+tt.level+" ") {
+			t.Errorf("%s, left %v: %s", tt.method, tt.left, book.String())
+		}
 	}
 }
 
