@@ -57,6 +57,25 @@ func TestThePageTellsEverything(t *testing.T) {
 	}
 }
 
+// A flow that takes turns between the databases is not passed off as killed at every point on each.
+func TestThePageTellsOfTurns(t *testing.T) {
+	t.Parallel()
+	one := killPoints{Flow: "Pay", Database: "Postgres", Points: 2, Kills: map[string]int{"before_commit": 1}}
+	for kills, want := range map[int]bool{1: true, 2: false} {
+		one.Kills["before_commit"] = kills
+		p := page{KillPoints: []killPoints{one}}
+		for _, write := range []func(page) ([]byte, error){html, markdown} {
+			text, err := write(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Contains(string(text), "every second point"); got != want {
+				t.Errorf("%d kills at 2 points: told %v", kills, got)
+			}
+		}
+	}
+}
+
 // A part without its file did not run, and is not passed over in silence.
 func TestThePageTellsWhatDidNotRun(t *testing.T) {
 	t.Parallel()

@@ -42,6 +42,11 @@ func (k killPoints) All() (n int) {
 	return n
 }
 
+// Halved reports whether some flow was killed at a part of its points only.
+func (p page) Halved() bool {
+	return slices.ContainsFunc(p.KillPoints, func(k killPoints) bool { return k.All() < k.Points })
+}
+
 // worlds are what chaos comes over, by the files that it leaves.
 var worlds = map[string]string{"chaos.json": "Two replicas on Postgres and Redis", "chaos-sqlite.json": "One process on SQLite"}
 
