@@ -43,18 +43,16 @@ func (p keyPlace) compared(query *gorm.DB, than string) *gorm.DB {
 
 // pastKey puts a query into the cursor's direction, from the cursor on.
 func pastKey(query *gorm.DB, cursor domain.Cursor) (*gorm.DB, error) {
-	at, than, order := cursor.Before, "<", "k.key DESC, k.consumer_id DESC, k.endpoint_id DESC"
-	if cursor.After != "" {
-		at, than, order = cursor.After, ">", "k.key, k.consumer_id, k.endpoint_id"
-	}
+	at, than, order := seeking(cursor)
+	query = query.Order("k.key" + order + ", k.consumer_id" + order + ", k.endpoint_id" + order)
 	if at == "" {
-		return query.Order(order), nil
+		return query, nil
 	}
 	place, err := parseKeyPlace(at)
 	if err != nil {
 		return nil, err
 	}
-	return place.compared(query, than).Order(order), nil
+	return place.compared(query, than), nil
 }
 
 // partOfKeys reads one part of a query. Its cursors are places.

@@ -147,12 +147,10 @@ func (db *DB) ListMismatches(ctx context.Context, l domain.Listing) (part domain
 
 // beside narrows a query to what is on the cursor's side, in its direction.
 func beside(query *gorm.DB, cursor domain.Cursor) (*gorm.DB, error) {
-	at, than, order := cursor.Before, "<", "last_at DESC, mismatches.id DESC"
-	if cursor.After != "" {
-		at, than, order = cursor.After, ">", "last_at, mismatches.id"
-	}
+	at, than, order := seeking(cursor)
+	query = query.Order("last_at" + order + ", mismatches.id" + order)
 	if at == "" {
-		return query.Order(order), nil
+		return query, nil
 	}
 	micros, id, _ := strings.Cut(at, "_")
 	last, err1 := strconv.ParseInt(micros, 10, 64)
@@ -160,7 +158,7 @@ func beside(query *gorm.DB, cursor domain.Cursor) (*gorm.DB, error) {
 	if err1 != nil || err2 != nil {
 		return nil, errCursor
 	}
-	return query.Where("(last_at, mismatches.id) "+than+" (?, ?)", last, number).Order(order), nil
+	return query.Where("(last_at, mismatches.id) "+than+" (?, ?)", last, number), nil
 }
 
 // ExplainMismatch notes who found out what had happened, and what. The first explanation stays: another

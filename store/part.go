@@ -13,26 +13,27 @@ import (
 // the table and the conditions; idOf gives a row's id. It seeks by the id's index, so that the last
 // page costs what the first does. A cursor that is no id is Malformed.
 func partOf[R any](query *gorm.DB, column string, cursor domain.Cursor, limit int, idOf func(R) string) (domain.Part[R], error) {
-	at, newer := cursor.Before, cursor.After != ""
-	if newer {
-		at = cursor.After
-	}
+	at, than, order := seeking(cursor)
 	if _, err := uuid.Parse(at); at != "" && (err != nil || len(at) != 36) {
 		return domain.Part[R]{}, errCursor
 	}
-	switch {
-	case newer:
-		query = query.Where(column+" > ?", at).Order(column)
-	case at != "":
-		query = query.Where(column+" < ?", at).Order(column + " DESC")
-	default:
-		query = query.Order(column + " DESC")
+	if at != "" {
+		query = query.Where(column+" "+than+" ?", at)
 	}
 	var rows []R
-	if err := query.Limit(limit + 1).Find(&rows).Error; err != nil {
+	if err := query.Order(column + order).Limit(limit + 1).Find(&rows).Error; err != nil {
 		return domain.Part[R]{}, err
 	}
 	return cut(rows, cursor, limit, idOf), nil
+}
+
+// seeking is how a list that is newest first is read on from a cursor: from which place, empty for the
+// newest, how what is read compares with it, and in which order each column is read.
+func seeking(cursor domain.Cursor) (at, than, order string) {
+	if cursor.After != "" {
+		return cursor.After, ">", ""
+	}
+	return cursor.Before, "<", " DESC"
 }
 
 var errCursor = domain.Errorf(domain.Malformed, "cursor_malformed", "The cursor must be one of another page.")
