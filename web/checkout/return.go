@@ -63,9 +63,8 @@ const maxOrdered = 5
 // noteOrdered writes down in the visitor's cookie that this checkout ordered: from the bank, and from the
 // order's page, it is found again.
 func (k *Checkout) noteOrdered(c *gin.Context, v visit) {
-	attempts := slices.DeleteFunc(k.attemptsOrdered(c), func(id string) bool { return id == v.ID })
-	attempts = append([]string{v.ID}, attempts...)
-	k.Site.SetSignedCookie(c, site.Ordered, strings.Join(attempts[:min(len(attempts), maxOrdered)], " "), k.TTL)
+	attempts := site.LatestFirst(k.attemptsOrdered(c), v.ID, maxOrdered)
+	k.Site.SetSignedCookie(c, site.Ordered, strings.Join(attempts, " "), k.TTL)
 }
 
 // PathOf is the address of the checkout that made an order, for the browser that went through it and for

@@ -33,6 +33,11 @@ func (s *Site) NoteOrder(c *gin.Context, id string) {
 	if len(known) > 0 && known[0] == id {
 		return
 	}
+	s.SetSignedCookie(c, "orders", strings.Join(LatestFirst(known, id, maxOrders), " "), month)
+}
+
+// LatestFirst puts an id before those that are known, each of them once and at most so many.
+func LatestFirst(known []string, id string, most int) []string {
 	all := append([]string{id}, slices.DeleteFunc(known, func(other string) bool { return other == id })...)
-	s.SetSignedCookie(c, "orders", strings.Join(all[:min(len(all), maxOrders)], " "), month)
+	return all[:min(len(all), most)]
 }
