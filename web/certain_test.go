@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -59,17 +60,19 @@ func TestTheWaitingPageSaysWhatIsKnown(t *testing.T) {
 // there. The page does not say that it was not placed.
 func TestACommitWithoutAnAnswerIsNoNo(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	attempt := b.review("", "tok_ok")
-	b.placeFails = domain.Errorf(domain.Unavailable, "store_unavailable", "The answer was lost.")
-	b.pay()
-	b.want(200, "/checkout/"+attempt+"/status", "unknown", "check-now")
-	if b.last.has("nothing-charged") {
-		t.Error("the page says that the order was not placed")
+	for _, cause := range []error{domain.Errorf(domain.Unavailable, "store_unavailable", "The answer was lost."), errors.New("unforeseen")} {
+		b := setup(t)
+		attempt := b.review("", "tok_ok")
+		b.placeFails = cause
+		b.pay()
+		b.want(200, "/checkout/"+attempt+"/status", "unknown", "check-now")
+		if b.last.has("nothing-charged") {
+			t.Errorf("%v: the page says that the order was not placed", cause)
+		}
+		b.pay()
+		b.want(200, "/orders/", "order-paid")
+		b.wantEffects(1, 1, 1)
 	}
-	b.pay()
-	b.want(200, "/orders/", "order-paid")
-	b.wantEffects(1, 1, 1)
 }
 
 // TestNothingIsLeftToGoOnWith: when all of it is sold out, the page does not offer the rest.

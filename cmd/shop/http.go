@@ -15,6 +15,7 @@ import (
 	"example.com/eenmaal/api/idempotent"
 	"example.com/eenmaal/api/openapi"
 	"example.com/eenmaal/domain"
+	"example.com/eenmaal/web/site"
 )
 
 // newServer sets the limits without which one slow or greedy client could hold everybody up. The
@@ -88,8 +89,7 @@ func (a *app) sameOriginForms() gin.HandlerFunc {
 // 307 has the client send it again, key and body, to wherever something in between points.
 func straight(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		reads := r.Method == http.MethodGet || r.Method == http.MethodHead
-		if !reads && len(r.URL.Path) > 1 && strings.HasSuffix(r.URL.Path, "/") {
+		if !site.Reads(r) && len(r.URL.Path) > 1 && strings.HasSuffix(r.URL.Path, "/") {
 			http.Error(w, "There is nothing at this address.", http.StatusNotFound)
 			return
 		}

@@ -11,6 +11,7 @@ import (
 	"example.com/eenmaal/api"
 	"example.com/eenmaal/api/limit"
 	"example.com/eenmaal/domain"
+	"example.com/eenmaal/web/site"
 )
 
 // limits are what this process holds its callers to.
@@ -80,7 +81,7 @@ func (a *app) limitPages(c *gin.Context) {
 }
 
 func changesAPage(r *http.Request) bool {
-	if r.Method == http.MethodGet || r.Method == http.MethodHead {
+	if site.Reads(r) {
 		return false
 	}
 	for _, others := range []string{"/v1/", "/psp/", "/testbank/"} {

@@ -53,10 +53,10 @@ type problemView struct {
 func (d *Desk) tell(c *gin.Context, err error) {
 	told := d.Site.Tell(c, err)
 	v := problemView{tone: site.ToneOf(err), text: told.Text.In(site.Lang(c)), back: sectionOf(site.Path(c)),
-		again: reads(c) && (told.Status == http.StatusServiceUnavailable || told.Status == http.StatusTooManyRequests)}
+		again: site.Reads(c.Request) && (told.Status == http.StatusServiceUnavailable || told.Status == http.StatusTooManyRequests)}
 	p := d.page(c, v.back.Path, told.Title)
 	p.Failed, p.State = true, "problem"
-	if !reads(c) {
+	if !site.Reads(c.Request) {
 		p.Path, p.Query = v.back.Path, nil // the language link cannot repeat a POST
 	}
 	_ = d.Site.Render(c, told.Status, problemPage(p, v)) // never an error
@@ -70,8 +70,4 @@ func sectionOf(path string) section {
 		}
 	}
 	return section{"/admin", tDesk}
-}
-
-func reads(c *gin.Context) bool {
-	return c.Request.Method == http.MethodGet || c.Request.Method == http.MethodHead
 }

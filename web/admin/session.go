@@ -71,7 +71,7 @@ func (d *Desk) recognize(c *gin.Context) error {
 // turnAway sends who is not signed in and reads to the sign-in, and from there to the page. Who wanted to
 // change something is told that nothing was done.
 func (d *Desk) turnAway(c *gin.Context) {
-	if reads(c) {
+	if site.Reads(c.Request) {
 		_ = d.Site.See(c, "/admin/sign-in?"+url.Values{"to": {wayBack(ownAddress(c))}}.Encode()) // never an error
 		return
 	}

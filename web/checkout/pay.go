@@ -89,7 +89,7 @@ func (k *Checkout) afterNoOrder(ctx context.Context, c *gin.Context, v visit, ca
 		return k.expired(c, now)
 	case kind == domain.Refused && codeOf(cause) == "sold_out", kind == domain.Invalid && !now.Placed && now.State == Ready:
 		return k.soldOut(c, now, cause)
-	case now.Placed, kind == domain.Busy, kind == domain.Unknown, codeOf(cause) == "store_unavailable":
+	case now.Placed, kind == domain.Busy, kind == domain.Unknown, kind == domain.Unavailable && !site.Undone(cause):
 		k.Site.Report(c, cause)
 		return k.seeStatus(c, now)
 	case kind == domain.Unavailable:

@@ -1,7 +1,6 @@
 package contact
 
 import (
-	"errors"
 	"net/http"
 
 	"github.com/gin-gonic/gin"
@@ -47,14 +46,12 @@ func (k *Contact) tryAgain(c *gin.Context, v view, cause error) error {
 	}
 }
 
-// standing tells what is certain of a message whose sending failed. That it was not sent is said only
-// when the run was undone; a commit whose answer was lost is not that.
+// standing tells what is certain of a message whose sending failed.
 func standing(cause error) *again {
-	e, _ := errors.AsType[*domain.Error](cause)
 	switch {
-	case e != nil && e.Kind == domain.Busy:
+	case domain.KindOf(cause) == domain.Busy:
 		return &stillRuns
-	case e != nil && e.Kind == domain.Unavailable && e.Code == "retry_same_key":
+	case site.Undone(cause):
 		return &notSent
 	default:
 		return &unknown

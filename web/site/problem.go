@@ -64,6 +64,16 @@ func ToneOf(err error) ui.Tone {
 	return ui.Danger
 }
 
+// Undone reports that a failed operation certainly did nothing, because its run was undone. Of any other
+// failure of ours the effect is not known: a commit whose answer was lost may be there.
+func Undone(err error) bool {
+	e, ok := errors.AsType[*domain.Error](err)
+	return ok && e.Kind == domain.Unavailable && e.Code == "retry_same_key"
+}
+
+// Reads reports whether a request only asks for something.
+func Reads(r *http.Request) bool { return r.Method == http.MethodGet || r.Method == http.MethodHead }
+
 // RetryAfter says when to send a request again, in whole seconds.
 func RetryAfter(c *gin.Context, err error) {
 	c.Header("Retry-After", strconv.Itoa(idempotent.RetryAfter(err)))
@@ -78,7 +88,7 @@ func (s *Site) Report(c *gin.Context, err error) {
 		if e, ok := errors.AsType[*domain.Error](err); ok {
 			code = e.Code
 		}
-		if c.Request.Method == http.MethodGet && c.Request.Context().Err() != nil {
+		if Reads(c.Request) && c.Request.Context().Err() != nil {
 			level = slog.LevelInfo
 		}
 		s.Log.Log(c.Request.Context(), level, "page failed", "method", c.Request.Method, "route", c.FullPath(), "code", code, "error", err)
